@@ -1,0 +1,8 @@
+"""People in the admin."""
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+
+from chatapp.accounts.models import User
+
+admin.site.register(User, UserAdmin)

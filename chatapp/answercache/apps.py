@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class AnswercacheConfig(AppConfig):
+    name = "chatapp.answercache"

@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class TurnsConfig(AppConfig):
+    name = "chatapp.turns"
