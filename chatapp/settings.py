@@ -21,14 +21,14 @@ PORT = read_int("PORT", 8000, minimum=1, maximum=65535)
 ALLOWED_HOSTS = read_list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 if "*" in ALLOWED_HOSTS and not DEBUG:
     raise ImproperlyConfigured("ALLOWED_HOSTS=* accepts any Host header: name the hosts, or set DEBUG=1.")
+# Set when a proxy in front speaks HTTPS: cookies are then sent over HTTPS only.
+BEHIND_HTTPS = read_bool("BEHIND_HTTPS", default=False)
 # Exact origins (scheme, host, port) that may post forms and open the socket.
 TRUSTED_ORIGINS = read_list(
     "TRUSTED_ORIGINS",
-    [f"http://{host}:{PORT}" for host in ALLOWED_HOSTS if host != "*"],
+    [f"https://{host}" if BEHIND_HTTPS else f"http://{host}:{PORT}" for host in ALLOWED_HOSTS if host != "*"],
 )
 CSRF_TRUSTED_ORIGINS = TRUSTED_ORIGINS
-# Set when a proxy in front speaks HTTPS: cookies are then sent over HTTPS only.
-BEHIND_HTTPS = read_bool("BEHIND_HTTPS", default=False)
 
 SECRET_KEY = read_text("SECRET_KEY")
 if not SECRET_KEY:
@@ -113,17 +113,13 @@ if (
         "pool": {"min_size": 1, "max_size": read_int("DATABASE_POOL_SIZE", 16, minimum=2, maximum=200), "timeout": 5},
     }
 REDIS_URL = read_text("REDIS_URL") or "redis://127.0.0.1:6379/0"
-CHANNEL_LAYERS = {
-    "default": {
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [REDIS_URL], "prefix": "chatapp:layer"},
-    }
-}
 CELERY_BROKER_URL = REDIS_URL
 
 # People
 
 AUTH_USER_MODEL = "accounts.User"
+# The first admin's; without it `make run` makes one up and says where it is.
+ADMIN_PASSWORD = read_text("ADMIN_PASSWORD")
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "chat"
 LOGOUT_REDIRECT_URL = "login"

@@ -8,7 +8,6 @@ from django.urls import reverse_lazy
 from django.views.generic import CreateView
 
 from chatapp.accounts.forms import SignUpForm
-from chatapp.accounts.models import User
 
 
 class SignUpView(CreateView):

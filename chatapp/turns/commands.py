@@ -1,12 +1,13 @@
-"""What a browser asks of turns, after parsing, and what it is told: plain values between sockets, runner and records."""
+"""What a browser asks of turns, after parsing, and what it is told: values between sockets, runner and records."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from uuid import UUID
 
-from inference.messages import ChatMessage
 from routing.store import RoutingSnapshot
+
+from inference.messages import ChatMessage
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,16 @@
-"""Writes down how a turn ended: the answer, the turn, its row in the latency log, and the cache. After the last frame."""
+"""Writes down how a turn ended: the answer, the turn, its row in the latency log, the cache. After the last frame."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from itertools import pairwise
 from statistics import median
 
 from django.db import transaction
 from django.utils import timezone
+from routing.store import RouteSettings, generation_fingerprint
 
 from chatapp.answercache.store import NewAnswer, note_hit, save_answer
 from chatapp.conversations.models import Message, Turn
@@ -18,7 +20,6 @@ from chatapp.turns.events import Ending, Failed, Finished
 from chatapp.turns.frames import describe_badge
 from chatapp.turns.trace import TurnTrace
 from inference.events import Usage
-from routing.store import RouteSettings, generation_fingerprint
 
 MESSAGE_STATUS = {
     "finished": Message.Status.COMPLETE,
@@ -103,7 +104,7 @@ def describe_latency(ended: EndedTurn) -> TurnRecord:
     begun, trace = ended.begun, ended.trace
     decision, stages, usage = trace.decision, trace.stopwatch.stages_ms, trace.usage
     marks = trace.delta_marks_ms
-    gaps = [later - earlier for earlier, later in zip(marks, marks[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(marks)]
     policy_version = begun.snapshot.policy.version if begun.snapshot else None
     return TurnRecord(
         turn_id=begun.turn_id,

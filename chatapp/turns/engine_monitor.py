@@ -1,4 +1,4 @@
-"""Knows whether the local model answers: asks its /health, and reads how far the supervisor has got with starting it."""
+"""Knows whether the local model answers: asks its /health, and reads how far the supervisor has got."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHECK_WHEN_UP_S, CHECK_WHEN_NOT_UP_S = 3.0, 0.5
 HEALTH_TIMEOUT_S = 2.0
 
 State = Literal["up", "loading", "down", "off"]
-_STATE_OF_PROGRESS: dict[str, State] = {"failed": "down", "off": "off"}
+_STATES: dict[str, State] = {"up": "up", "loading": "loading", "down": "down", "off": "off"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class EngineState:
 
 
 class EngineMonitor:
-    """One for the process. `base_url` ends in /v1, as the OpenAI protocol has it; blank means there is no local engine."""
+    """One for the process. `base_url` ends in /v1, as the OpenAI protocol has it; blank: there is no local engine."""
 
     def __init__(self, *, base_url: str, redis: Redis, warmup_max_s: float) -> None:
         self._health_url = base_url.rstrip("/").removesuffix("/v1") + "/health" if base_url else ""
@@ -102,7 +102,7 @@ class EngineMonitor:
         if raw is None:
             return EngineState("down", None, "The local model does not answer.")
         told = orjson.loads(raw)
-        return EngineState(_STATE_OF_PROGRESS.get(told["state"], "loading"), told["progress"], told["message"])
+        return EngineState(_STATES.get(told["state"], "loading"), told["progress"], told["message"])
 
     async def _watch(self) -> None:
         while True:

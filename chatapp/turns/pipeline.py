@@ -6,16 +6,17 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from itertools import islice
 
+from inference.compressor import PromptTooLongError, fit_history
+from inference.token_count import count_tokens
+from routing.errors import NoRouteAvailable
+
 from chatapp.turns.events import Delta, Failed, Finished, Routed, Stopped, TurnEvent, Waiting
 from chatapp.turns.ports import RouteEngine, TurnPorts, TurnRequest, Vector
 from chatapp.turns.stop_signal import StopRequestedError, StopSignal
 from chatapp.turns.trace import TurnTrace
-from inference.compressor import PromptTooLongError, fit_history
 from inference.errors import EngineError, EngineUnreachable
 from inference.events import EngineEvent, TextDelta
 from inference.messages import ChatMessage, GenerationRequest
-from inference.token_count import count_tokens
-from routing.errors import NoRouteAvailable
 
 # A cached answer goes out in pieces of this many characters: the browser paints the first while the rest arrives.
 CACHED_PIECE_CHARACTERS = 2_000
@@ -156,7 +157,7 @@ async def _stream_from(
 async def _pull(
     stream: AsyncGenerator[EngineEvent, None], trace: TurnTrace, stop: StopSignal
 ) -> AsyncGenerator[EngineEvent, None]:
-    """The stream's events; a Stop interrupts the wait for the next one and closes the stream, which stops the engine."""
+    """The stream's events; a Stop interrupts the wait for the next and closes the stream, which stops the engine."""
     try:
         while True:
             with stop:
@@ -172,7 +173,7 @@ async def _pull(
 def _build_generation(
     request: TurnRequest, ports: TurnPorts, trace: TurnTrace, route: RouteEngine
 ) -> GenerationRequest:
-    """Stable part first (system prompt, then history as it was written), so that prefix caches hit; the question last."""
+    """Stable part first (system prompt, history as it was written), so that prefix caches hit; the question last."""
     system = (ChatMessage("system", route.system_prompt),) if route.system_prompt else ()
     messages = (*system, *request.history, ChatMessage("user", request.question))
     overhead = TEMPLATE_TOKENS_PER_MESSAGE * len(messages)

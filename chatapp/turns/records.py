@@ -13,12 +13,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, Q
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
+from routing.store import load_snapshot
 
 from chatapp.conversations.models import Conversation, Message, Turn
 from chatapp.conversations.store import title_from_question
 from chatapp.turns.commands import Ask, AskRefusedError, BegunTurn, KnownTurn, Person, SessionEndedError
 from inference.messages import ChatMessage
-from routing.store import load_snapshot
 
 
 def begin_turn(person: Person, ask: Ask) -> BegunTurn:
@@ -87,11 +87,7 @@ def _check_person(person: Person) -> None:
 
 
 def _find_turn_row(user_id: int, client_id: UUID) -> Turn | None:
-    return (
-        Turn.objects.filter(user_id=user_id, client_id=client_id)
-        .select_related("conversation", "question")
-        .first()
-    )
+    return Turn.objects.filter(user_id=user_id, client_id=client_id).select_related("conversation", "question").first()
 
 
 def _repeated(turn: Turn) -> BegunTurn:
@@ -144,9 +140,7 @@ def _question_again(person: Person, ask: Ask) -> tuple[Conversation, Message, tu
 
 def _lock_conversation(person: Person, conversation_id: UUID) -> Conversation:
     """Only one turn runs in a conversation at a time: a second would not know the first one's answer."""
-    conversation = (
-        Conversation.objects.select_for_update().filter(pk=conversation_id, user_id=person.user_id).first()
-    )
+    conversation = Conversation.objects.select_for_update().filter(pk=conversation_id, user_id=person.user_id).first()
     if conversation is None:
         raise AskRefusedError("conversation_not_found")
     if Turn.objects.filter(conversation=conversation, status=Turn.Status.RUNNING).exists():
@@ -210,6 +204,16 @@ def request_stop(person: Person, client_id: UUID) -> KnownTurn | None:
     return known
 
 
+def list_running_turns(person: Person, *, conversation: UUID | None, again: UUID | None) -> list[UUID]:
+    """Ids of the turns that run in this person's conversation, named by itself or by one of its turns."""
+    running = Turn.objects.filter(user_id=person.user_id, status=Turn.Status.RUNNING)
+    if again is not None:
+        running = running.filter(conversation__turns__client_id=again)
+    else:
+        running = running.filter(conversation_id=conversation)
+    return list(running.values_list("id", flat=True))
+
+
 def save_feedback(person: Person, client_id: UUID, *, value: str, reason: str) -> bool:
     """False if there is no such turn of this person."""
     rows = Turn.objects.filter(user_id=person.user_id, client_id=client_id)
@@ -217,7 +221,7 @@ def save_feedback(person: Person, client_id: UUID, *, value: str, reason: str) -
 
 
 def find_ended_sessions(people: Iterable[Person]) -> set[Person]:
-    """Of these people, the ones whose session is gone, whose account is off, or whose password has changed. Two queries."""
+    """Those whose session is gone, whose account is off, or whose password has changed. Two queries."""
     people = set(people)
     alive = set(
         Session.objects.filter(

@@ -124,9 +124,7 @@ class TurnRunner:
             self._by_client.pop((begun.user_id, begun.client_id), None)
         await self._leases.end(begun.turn_id)
 
-    async def _stream(
-        self, begun: BegunTurn, stop: StopSignal, trace: TurnTrace, writer: StreamWriter
-    ) -> Ending:
+    async def _stream(self, begun: BegunTurn, stop: StopSignal, trace: TurnTrace, writer: StreamWriter) -> Ending:
         ending: Ending = Failed("internal")
         try:
             async with aclosing(self._events(begun, stop, trace)) as events:

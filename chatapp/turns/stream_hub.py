@@ -42,7 +42,7 @@ class Subscription:
 
 
 class StreamHub:
-    """All subscriptions of this process. Turns that run here arrive from the log's writer; others from one blocking read."""
+    """All subscriptions of this process. Turns that run here come from the log's writer, others from one blocking read."""
 
     def __init__(self, log: StreamLog, redis: Redis) -> None:
         self._log = log
@@ -54,6 +54,12 @@ class StreamHub:
         self._wake_id = "0-0"
         self._reader: asyncio.Task[None] | None = None
         log.add_listener(self._on_record)
+
+    def follow_new(self, turn_id: UUID, deliver: Deliver) -> Subscription:
+        """For a turn that has just begun here and has said nothing yet: there is nothing to replay."""
+        subscription = Subscription(turn_id, deliver, next_seq=0)
+        self._subscriptions.setdefault(turn_id, []).append(subscription)
+        return subscription
 
     async def subscribe(self, turn_id: UUID, deliver: Deliver, *, after: int, is_local: bool) -> Subscription:
         """Replays what is above `after`, then follows. Registered before the replay, so nothing falls between:

@@ -53,8 +53,8 @@ Listener = Callable[[UUID, int, str], None]
 class StreamLog:
     """Appends records for all turns of this process through one writer, and reads them back.
 
-    `append` returns at once; entries that arrive while a write is on its way go together with the next. If Redis does not
-    answer, the writer keeps them and tries again: an entry written twice has the same id and is refused the second time.
+    `append` returns at once; entries that arrive while a write is on its way go together with the next. If Redis
+    does not answer, the writer keeps them and tries again: an entry written twice has one id and is refused once.
     """
 
     def __init__(self, redis: Redis, *, keep_seconds: int) -> None:
@@ -78,7 +78,9 @@ class StreamLog:
 
     async def read_after(self, turn_id: UUID, after: int) -> list[tuple[int, str]]:
         """Every record with a seq above `after`, in order; empty if there is none or the log is gone."""
-        rows: list[Any] = await self._redis.xrange(stream_key(turn_id), min=f"({entry_id(after)}" if after >= 0 else "-")
+        rows: list[Any] = await self._redis.xrange(
+            stream_key(turn_id), min=f"({entry_id(after)}" if after >= 0 else "-"
+        )
         return [(seq_of(entry), fields[b"f"].decode()) for entry, fields in rows]
 
     async def exists(self, turn_id: UUID) -> bool:

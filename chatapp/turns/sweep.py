@@ -26,26 +26,31 @@ from chatapp.turns.trace import TurnTrace
 logger = logging.getLogger(__name__)
 
 
-
 def sweep_lost_turns(redis: Redis) -> int:
     """Ends every turn that is older than a lease and has none; returns how many."""
-    too_young = timezone.now() - timedelta(seconds=LEASE_SECONDS)
-    running = Turn.objects.filter(status=Turn.Status.RUNNING, created_at__lt=too_young).values_list("id", flat=True)
+    running = Turn.objects.filter(status=Turn.Status.RUNNING).values_list("id", flat=True)
     return sum(end_if_lost(redis, turn_id) for turn_id in running)
 
 
 def end_if_lost(redis: Redis, turn_id: UUID) -> bool:
     """True if the turn was lost and is ended now. Safe from several processes at once: one number, one writer."""
-    if redis.exists(lease_key(turn_id)):
+    if redis.exists(lease_key(turn_id)) or not _is_old_enough(turn_id):
         return False
     records = _read_log(redis, turn_id)
     ending = records[-1] if records and records[-1]["type"] in TERMINAL_TYPES else None
     answer = "".join(record["text"] for record in records if record["type"] == "delta")
     if ending is None:
         ending = _append_ending(redis, turn_id, records, answer)
-        if ending is None:  # somebody else wrote this number: the producer lives after all, or another sweeper was faster
+        if (
+            ending is None
+        ):  # somebody else wrote this number: the producer lives after all, or another sweeper was faster
             return False
     return _save(turn_id, ending, answer, records)
+
+
+def _is_old_enough(turn_id: UUID) -> bool:
+    """A turn begins in Postgres a moment before its producer takes the lease."""
+    return Turn.objects.filter(pk=turn_id, created_at__lt=timezone.now() - timedelta(seconds=LEASE_SECONDS)).exists()
 
 
 def _read_log(redis: Redis, turn_id: UUID) -> list[Frame]:

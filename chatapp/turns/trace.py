@@ -1,14 +1,15 @@
-"""What is known of a turn so far. The pipeline fills it in; however the turn ends, the badge and the log are made of it."""
+"""What is known of a turn so far, filled in by the pipeline; however it ends, badge and log are made of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from routing.policy import RouteDecision
+
 from chatapp.turns.events import Source
 from chatapp.turns.stopwatch import Stopwatch
 from inference.events import Usage
-from routing.policy import RouteDecision
 
 
 @dataclass(frozen=True, slots=True)

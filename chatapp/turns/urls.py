@@ -1,5 +1,7 @@
 """Where the health of the parts is answered."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from chatapp.turns import views
+
+urlpatterns = [path("", views.healthz, name="healthz")]

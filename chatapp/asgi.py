@@ -1,0 +1,30 @@
+"""What the server runs: pages over HTTP, the chat over WebSockets."""
+
+from __future__ import annotations
+
+import os
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatapp.settings")
+http_application = get_asgi_application()
+
+# Django must be set up before anything that touches a model is imported.
+from channels.auth import AuthMiddlewareStack  # noqa: E402
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from channels.security.websocket import OriginValidator  # noqa: E402
+from django.conf import settings  # noqa: E402
+
+from chatapp.sockets.paths import urlpatterns  # noqa: E402
+from chatapp.turns.wiring import load_embedder  # noqa: E402
+
+# Before the first question, not during it.
+load_embedder()
+
+application = ProtocolTypeRouter(
+    {
+        "http": http_application,
+        # Exact origins, scheme and port included: a session cookie alone must not let another site open the socket.
+        "websocket": OriginValidator(AuthMiddlewareStack(URLRouter(urlpatterns)), settings.TRUSTED_ORIGINS),
+    }
+)

@@ -1,0 +1,23 @@
+"""What a site needs before its first visitor: an admin, routes with a policy, and answers about itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+from routing.store import ensure_default_routes
+
+from chatapp.accounts.first_admin import ensure_admin
+
+
+class Command(BaseCommand):
+    help = "Makes the first admin, the default routes and the starter answers. Running it again changes nothing."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        ensure_default_routes()
+        call_command("load_starter_answers", stdout=self.stdout)
+        self.stdout.write(
+            ensure_admin(password=settings.ADMIN_PASSWORD, password_file=settings.DATA_DIR / "admin-password")
+        )
