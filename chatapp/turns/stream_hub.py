@@ -42,7 +42,7 @@ class Subscription:
 
 
 class StreamHub:
-    """All subscriptions of this process. Turns that run here come from the log's writer, others from one blocking read."""
+    """All subscriptions of this process. Turns of this process come from the log, others by one blocking read."""
 
     def __init__(self, log: StreamLog, redis: Redis) -> None:
         self._log = log
