@@ -22,7 +22,8 @@ class GenerationRequest:
 
     messages: tuple[ChatMessage, ...]
     max_tokens: int
-    temperature: float = 0.0
+    # None leaves it to the engine: some models take no other than their own.
+    temperature: float | None = None
     seed: int | None = None
     # vLLM's priority scheduling: lower runs first. Other engines ignore it.
     priority: int = 0

@@ -48,7 +48,8 @@ class RouteEngine:
     engine: Engine
     model: str
     system_prompt: str
-    temperature: float
+    # None: the engine's own.
+    temperature: float | None
     max_tokens: int
     # What the model can take in, answer included, in tokens.
     context_tokens: int
