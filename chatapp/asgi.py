@@ -15,8 +15,8 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import OriginValidator  # noqa: E402
 from django.conf import settings  # noqa: E402
 
+from chatapp.answercache.embedding import load_embedder  # noqa: E402
 from chatapp.sockets.paths import urlpatterns  # noqa: E402
-from chatapp.turns.wiring import load_embedder  # noqa: E402
 
 # Before the first question, not during it.
 load_embedder()

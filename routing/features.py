@@ -10,7 +10,9 @@ MAX_CHARACTERS = 8_000
 
 # Words that ask for several steps of thought rather than for something known.
 REASONING_WORDS = frozenset(
-    ["prove", "proof", "derive", "why", "analyse", "analyze", "compare", "contrast", "evaluate", "design", "architect", "debug", "refactor", "optimise", "optimize", "explain", "justify", "critique", "plan", "strategy", "trade-off", "tradeoff", "tradeoffs", "step", "steps", "reason", "reasoning", "solve"]
+    {"prove", "proof", "derive", "why", "analyse", "analyze", "compare", "contrast", "evaluate", "design"}
+    | {"architect", "debug", "refactor", "optimise", "optimize", "explain", "justify", "critique", "plan"}
+    | {"strategy", "trade-off", "tradeoff", "tradeoffs", "step", "steps", "reason", "reasoning", "solve"}
 )
 _WORD = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
 _CODE = re.compile(r"```|^\s{4,}\S.*[;{}()=]\s*$|\b(?:def|class|function|import|select|return)\b.*[({=;:]", re.M | re.I)

@@ -79,9 +79,9 @@ def _as_policy(row: RoutePolicy) -> Policy:
     )
 
 
-def generation_fingerprint(route: RouteSettings) -> str:
-    """SHA-256, in hex, of all that shapes an answer: another model or prompt makes another answer."""
-    shaping = [route.kind, route.base_url, route.model, route.system_prompt, route.temperature, route.max_tokens]
+def generation_fingerprint(route: RouteSettings, *, model: str) -> str:
+    """SHA-256, in hex, of all that shapes an answer; `model` is the one that answered, by name or by environment."""
+    shaping = [route.kind, model, route.system_prompt, route.temperature]
     return hashlib.sha256(orjson.dumps(shaping)).hexdigest()
 
 

@@ -1,6 +1,11 @@
-"""Where the dashboard answers."""
+"""Where staff read the latency log."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-app_name = "latency"
-urlpatterns: list[URLPattern] = []
+from chatapp.latency import views
+
+urlpatterns = [
+    path("", views.dashboard, name="latency"),
+    path("data/", views.data, name="latency-data"),
+    path("conversations/<uuid:conversation_id>/", views.conversation, name="latency-conversation"),
+]

@@ -86,10 +86,14 @@ def _save_first_paint(person: Person, client_id: UUID, ms: float) -> bool:
 class AnswerCache:
     """The semantic cache under one policy. A cache that fails is a miss that says so; it never fails a turn."""
 
-    def __init__(self, threads: DatabaseThreads, *, embedder: str, min_similarity: float) -> None:
+    def __init__(
+        self, threads: DatabaseThreads, *, embedder: str, min_similarity: float, fingerprints: frozenset[str]
+    ) -> None:
         self._threads = threads
         self._embedder = embedder
         self._min_similarity = min_similarity
+        # Of the routes in force: an answer of another model or under another prompt is not served.
+        self._fingerprints = fingerprints
 
     async def find_answer(self, request: TurnRequest, embedding: Vector) -> CacheOutcome:
         query = CacheQuery(
@@ -98,6 +102,7 @@ class AnswerCache:
             embedding=embedding,
             embedder=self._embedder,
             context_digest=request.context_digest,
+            fingerprints=self._fingerprints,
             min_similarity=self._min_similarity,
         )
         try:

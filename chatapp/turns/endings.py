@@ -10,7 +10,6 @@ from statistics import median
 
 from django.db import transaction
 from django.utils import timezone
-from routing.store import RouteSettings, generation_fingerprint
 
 from chatapp.answercache.store import NewAnswer, note_hit, save_answer
 from chatapp.conversations.models import Message, Turn
@@ -20,6 +19,7 @@ from chatapp.turns.events import Ending, Failed, Finished
 from chatapp.turns.frames import describe_badge
 from chatapp.turns.trace import TurnTrace
 from inference.events import Usage
+from routing.store import RouteSettings, generation_fingerprint
 
 MESSAGE_STATUS = {
     "finished": Message.Status.COMPLETE,
@@ -87,7 +87,7 @@ def _save_to_cache(ended: EndedTurn, text: str) -> None:
             embedding=trace.embedding,
             embedder=ended.embedder,
             context_digest=begun.context_digest,
-            fingerprint=generation_fingerprint(route),
+            fingerprint=generation_fingerprint(route, model=trace.model),
             source_turn_id=begun.turn_id,
             expires_at=timezone.now() + timedelta(days=begun.snapshot.policy.cache_ttl_days),
         )

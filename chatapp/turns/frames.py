@@ -22,7 +22,7 @@ FAILURE_SENTENCES = {
     "engine_timed_out": "The model took too long. Your question is kept: try again in a moment.",
     "engine_overloaded": "The model is busy. Your question is kept: try again in a moment.",
     "engine_refused_key": "The provider refused our key. Your question is kept; an admin must look at the route.",
-    "engine_rejected_request": "The model did not take this request. A shorter question or a new conversation may help.",
+    "engine_rejected_request": "The model did not take this request. Try a shorter question or a new conversation.",
     "engine_broke": "The model broke off. Your question is kept: try again.",
     "engine_spoke_nonsense": "The model's answer could not be read. Your question is kept: try again.",
     "prompt_too_long": "This question is too long for the model. Shorten it and ask again.",

@@ -9,13 +9,13 @@ import httpx
 import orjson
 from django.conf import settings
 from django.db import DatabaseError, connection
-from inference.embedder import EmbedderBroken
 from redis import Redis
 from redis.exceptions import RedisError
 
+from chatapp.answercache.embedding import load_embedder
 from chatapp.turns.engine_monitor import PROGRESS_KEY
 from chatapp.turns.tasks import WORKER_ALIVE_KEY
-from chatapp.turns.wiring import load_embedder
+from inference.embedder import EmbedderBroken
 
 logger = logging.getLogger(__name__)
 

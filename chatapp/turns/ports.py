@@ -8,12 +8,12 @@ from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
-from routing.policy import RouteDecision
 
 from chatapp.turns.events import Source
 from chatapp.turns.trace import CachedFrom
 from inference.engines.base import Engine
 from inference.messages import ChatMessage
+from routing.policy import RouteDecision
 
 Vector = NDArray[np.float32]
 

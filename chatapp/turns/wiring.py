@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from functools import cache
 
 import redis
 import redis.asyncio
 from django.conf import settings
-from inference.embedder import Embedder
-from inference.engines.anthropic import AnthropicEngine
-from inference.engines.openai_compatible import OpenAICompatibleEngine
-from inference.engines.vllm import VLLMEngine
-from routing.scorers import FeatureScorer
 
+from chatapp.answercache.embedding import load_embedder
 from chatapp.turns.adapters import AnswerCache, DatabaseRecords, NoAnswerCache, ThreadedEmbedder
 from chatapp.turns.commands import BegunTurn
 from chatapp.turns.database_threads import DatabaseThreads
 from chatapp.turns.engine_monitor import EngineMonitor
 from chatapp.turns.engine_pool import EnginePool
 from chatapp.turns.leases import Leases
-from chatapp.turns.ports import TurnPorts
+from chatapp.turns.ports import AnswerCachePort, TurnPorts
 from chatapp.turns.route_ports import EngineDefaults, RoutePorts
 from chatapp.turns.runner import TurnRunner
 from chatapp.turns.stream_hub import StreamHub
 from chatapp.turns.stream_log import StreamLog
+from inference.engines.anthropic import AnthropicEngine
+from inference.engines.openai_compatible import OpenAICompatibleEngine
+from inference.engines.vllm import VLLMEngine
+from routing.scorers import FeatureScorer
+from routing.store import RoutingSnapshot, generation_fingerprint
 
 # Two cores: more threads than this only queue inside Postgres, fewer leave it idle while Python builds queries.
 DATABASE_THREADS = 6
-
-
-@cache
-def load_embedder() -> Embedder:
-    """Once per process, a third of a second; refuses a broken model before the first question does."""
-    return Embedder()
 
 
 class Runtime:
@@ -87,13 +81,25 @@ class Runtime:
         )
         return TurnPorts(
             embedder=self._embedder,
-            cache=AnswerCache(self._threads, embedder=self._embedder.name, min_similarity=policy.cache_min_similarity)
-            if policy.cache_enabled
-            else NoAnswerCache(),
+            cache=self._cache_for(begun.snapshot),
             router=routes,
             engines=routes,
             history_budget_tokens=policy.history_budget_tokens if policy.compression_enabled else None,
             answer_max_bytes=settings.ANSWER_MAX_BYTES,
+        )
+
+    def _cache_for(self, snapshot: RoutingSnapshot) -> AnswerCachePort:
+        if not snapshot.policy.cache_enabled:
+            return NoAnswerCache()
+        return AnswerCache(
+            self._threads,
+            embedder=self._embedder.name,
+            min_similarity=snapshot.policy.cache_min_similarity,
+            fingerprints=frozenset(
+                generation_fingerprint(route, model=self._defaults.model_of(route))
+                for route in snapshot.routes
+                if route.enabled
+            ),
         )
 
 

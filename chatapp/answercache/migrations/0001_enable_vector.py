@@ -1,0 +1,9 @@
+"""The extension that knows vectors."""
+
+from django.db import migrations
+from pgvector.django import VectorExtension
+
+
+class Migration(migrations.Migration):
+    dependencies = []
+    operations = [VectorExtension()]

@@ -1,0 +1,201 @@
+"""Reads and writes of cached answers. Who may be served is decided in the SQL, never after it."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+from numpy.typing import NDArray
+from pgvector.django import CosineDistance
+
+from chatapp.answercache.models import CachedAnswer
+from chatapp.answercache.normalise import normalise_question
+from chatapp.answercache.verify import explain_difference
+
+logger = logging.getLogger(__name__)
+
+# The nearest answers that are looked at closely: the first is usually the one, the rest are other phrasings of it.
+CANDIDATES = 5
+
+Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class CacheQuery:
+    """`embedding` has 384 numbers and length 1; `fingerprints` are those of the routes in force."""
+
+    user_id: int
+    question: str
+    embedding: Vector
+    embedder: str
+    context_digest: str
+    fingerprints: frozenset[str]
+    min_similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class CacheHit:
+    entry_id: UUID
+    question: str
+    answer: str
+    similarity: float
+    answered_at: datetime
+    scope: str
+
+
+@dataclass(frozen=True, slots=True)
+class CacheVerdict:
+    """status: hit; miss (nothing near enough); refused (near, but another question, for these reasons).
+
+    `similarity` is that of the nearest answer, None if there was none.
+    """
+
+    status: str
+    hit: CacheHit | None = None
+    similarity: float | None = None
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewAnswer:
+    user_id: int
+    question: str
+    answer: str
+    embedding: Any
+    embedder: str
+    context_digest: str
+    fingerprint: str
+    source_turn_id: UUID
+    expires_at: datetime
+
+
+def find_answer(query: CacheQuery) -> CacheVerdict:
+    """The best answer that this person may be served. One query."""
+    candidates = [row for row in _nearest(query) if row.similarity >= query.min_similarity]
+    if not candidates:
+        return CacheVerdict("miss")
+    nearest = candidates[0].similarity
+    # The very same question first, however the vectors order it.
+    digest = digest_question(query.question)
+    candidates.sort(key=lambda row: row.question_digest != digest)
+    reasons: tuple[str, ...] = ()
+    for row in candidates:
+        difference = _explain(query, row)
+        if not difference:
+            return CacheVerdict("hit", _as_hit(row), nearest)
+        reasons = reasons or difference
+    return CacheVerdict("refused", None, nearest, reasons)
+
+
+def _explain(query: CacheQuery, row: Any) -> tuple[str, ...]:
+    try:
+        return explain_difference(query.question, row.question, row.similarity)
+    except Exception:
+        logger.exception("cached answer %s could not be compared", row.pk)
+        return ("The comparison failed.",)
+
+
+def _nearest(query: CacheQuery) -> QuerySet[Any]:
+    return (
+        _served_to(query)
+        .annotate(distance=CosineDistance("embedding", query.embedding), similarity=1 - F("distance"))
+        .order_by("distance")
+        .only("id", "question", "question_digest", "answer", "scope", "answered_at")[:CANDIDATES]
+    )
+
+
+def _served_to(query: CacheQuery) -> QuerySet[CachedAnswer]:
+    own = Q(scope=CachedAnswer.Scope.PRIVATE, user_id=query.user_id, fingerprint__in=query.fingerprints)
+    shared = Q(scope=CachedAnswer.Scope.SHARED, fingerprint__in=query.fingerprints)
+    curated = Q(scope=CachedAnswer.Scope.CURATED)
+    return CachedAnswer.objects.filter(
+        own | shared | curated,
+        Q(expires_at__isnull=True) | Q(expires_at__gt=timezone.now()),
+        embedder=query.embedder,
+        context_digest=query.context_digest,
+    )
+
+
+def _as_hit(row: Any) -> CacheHit:
+    return CacheHit(
+        entry_id=row.pk,
+        question=row.question,
+        answer=row.answer,
+        similarity=min(1.0, row.similarity),
+        answered_at=row.answered_at,
+        scope=row.scope,
+    )
+
+
+def digest_question(question: str) -> str:
+    return hashlib.sha256(normalise_question(question).encode(errors="replace")).hexdigest()
+
+
+def save_answer(new: NewAnswer) -> None:
+    """Keep a private answer; it replaces the person's older one to the same question. An answer that was taken out
+    of service stays out."""
+    if not new.answer.strip():
+        return
+    now = timezone.now()
+    found = CachedAnswer.objects.filter(
+        user_id=new.user_id,
+        question_digest=digest_question(new.question),
+        context_digest=new.context_digest,
+        fingerprint=new.fingerprint,
+    )
+    fields = {
+        "answer": new.answer,
+        "answered_at": now,
+        "expires_at": new.expires_at,
+        "source_turn_id": new.source_turn_id,
+    }
+    if found.exclude(scope=CachedAnswer.Scope.QUARANTINED).update(**fields) or found.exists():
+        return
+    CachedAnswer.objects.create(
+        **fields,
+        user_id=new.user_id,
+        question=new.question,
+        question_digest=digest_question(new.question),
+        embedding=new.embedding,
+        embedder=new.embedder,
+        context_digest=new.context_digest,
+        fingerprint=new.fingerprint,
+    )
+
+
+def save_curated(question: str, answer: str, *, embedding: Vector, embedder: str) -> bool:
+    """Add a curated answer, or give the one to the same question this text; True if it is new."""
+    _, is_new = CachedAnswer.objects.update_or_create(
+        user=None,
+        question_digest=digest_question(question),
+        context_digest="",
+        fingerprint="",
+        defaults={"answer": answer},
+        create_defaults={
+            "question": question,
+            "answer": answer,
+            "embedding": embedding,
+            "embedder": embedder,
+            "scope": CachedAnswer.Scope.CURATED,
+            "answered_at": timezone.now(),
+        },
+    )
+    return is_new
+
+
+def note_hit(entry_id: UUID | str) -> None:
+    """One more served; an answer that is gone by now is no error."""
+    CachedAnswer.objects.filter(pk=entry_id).update(hit_count=F("hit_count") + 1, last_hit_at=timezone.now())
+
+
+def delete_expired(*, limit: int) -> int:
+    """Delete at most `limit` answers that have expired; returns how many."""
+    expired = CachedAnswer.objects.filter(expires_at__lte=timezone.now()).values("pk")[:limit]
+    return CachedAnswer.objects.filter(pk__in=expired).delete()[0]
