@@ -18,7 +18,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class GenerationRequest:
-    """One generation. `messages` holds the stable part first (system, then history, oldest first), the question last."""
+    """One generation. `messages`: the stable part first (system, then history, oldest first), the question last."""
 
     messages: tuple[ChatMessage, ...]
     max_tokens: int
