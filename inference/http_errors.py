@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import httpx
+import httpx2
 
 from inference.errors import (
     EngineBroke,
@@ -17,6 +18,12 @@ from inference.errors import (
     EngineUnreachable,
 )
 
+# Our own engine speaks over httpx; the providers' clients over its successor, whose errors have the same names.
+TransportError = httpx.TransportError | httpx2.TransportError
+TRANSPORT_ERRORS = (httpx.TransportError, httpx2.TransportError)
+
+_CONNECT_TIMEOUTS = (httpx.ConnectTimeout, httpx.PoolTimeout, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+_TIMEOUTS = (httpx.TimeoutException, httpx2.TimeoutException)
 _OVERLOADED = frozenset({429, 503, 529})
 _REFUSED = frozenset({401, 403})
 
@@ -33,12 +40,12 @@ def error_of_status(status: int, headers: Mapping[str, str]) -> EngineError:
     return EngineBroke(told)
 
 
-def error_of_transport(error: httpx.TransportError, *, began: bool) -> EngineError:
+def error_of_transport(error: TransportError, *, began: bool) -> EngineError:
     """`began`: whether a byte of the answer had come; a line that breaks then has broken off an answer."""
     name = type(error).__name__
-    if isinstance(error, httpx.ConnectTimeout | httpx.PoolTimeout):
+    if isinstance(error, _CONNECT_TIMEOUTS):
         return EngineTimedOut(f"no connection in time ({name})", phase="connect")
-    if isinstance(error, httpx.TimeoutException):
+    if isinstance(error, _TIMEOUTS):
         return EngineTimedOut(f"no answer in time ({name})", phase="between_tokens" if began else "first_token")
     if began:
         return EngineSpokeNonsense(f"the stream broke off ({name})")

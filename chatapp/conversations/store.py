@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.db.models import QuerySet
 
+from chatapp.conversations.failures import failure_sentence
 from chatapp.conversations.models import Conversation, Message, Turn
 
 TITLE_MAX_CHARACTERS = 200
@@ -71,6 +72,7 @@ def _describe_turn(turn: Turn) -> dict[str, object]:
         "status": turn.status,
         "finish_reason": turn.finish_reason,
         "error_code": turn.error_code,
+        "error_message": failure_sentence(turn.error_code) if turn.error_code else "",
         "feedback": turn.feedback,
         "badge": turn.badge or None,
     }

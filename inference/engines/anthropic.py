@@ -7,14 +7,14 @@ from json import JSONDecodeError
 from typing import Any
 
 import anthropic
-import httpx
+import httpx2
 
 from inference.deadlines import keep_deadlines
 from inference.engines.base import EngineAddress
 from inference.engines.provider_errors import error_of_provider
 from inference.errors import EngineSpokeNonsense
 from inference.events import Completed, EngineEvent, FinishReason, TextDelta, Usage
-from inference.http_errors import error_of_transport
+from inference.http_errors import TRANSPORT_ERRORS, error_of_transport
 from inference.messages import GenerationRequest
 
 _FINISH_REASONS: dict[str, FinishReason] = {
@@ -38,7 +38,7 @@ class AnthropicEngine:
             base_url=address.base_url.rstrip("/").removesuffix("/v1"),
             api_key=address.api_key or "none",
             max_retries=0,
-            timeout=httpx.Timeout(None, connect=address.timeouts.connect_s),
+            timeout=httpx2.Timeout(None, connect=address.timeouts.connect_s),
         )
 
     def stream(self, request: GenerationRequest) -> AsyncGenerator[EngineEvent, None]:
@@ -59,7 +59,7 @@ class AnthropicEngine:
                         yield TextDelta(text)
         except anthropic.AnthropicError as error:
             raise error_of_provider(error, began=began) from None
-        except httpx.TransportError as error:
+        except TRANSPORT_ERRORS as error:
             raise error_of_transport(error, began=began) from None
         except (JSONDecodeError, UnicodeDecodeError, AttributeError, TypeError):
             raise EngineSpokeNonsense("the stream holds something that is no event") from None

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from json import JSONDecodeError
 from typing import Any
 
-import httpx
+import httpx2
 import openai
 
 from inference.deadlines import keep_deadlines
@@ -15,7 +15,7 @@ from inference.engines.openai_protocol import ChunkReader, request_body
 from inference.engines.provider_errors import error_of_provider
 from inference.errors import EngineSpokeNonsense
 from inference.events import EngineEvent
-from inference.http_errors import error_of_transport
+from inference.http_errors import TRANSPORT_ERRORS, error_of_transport
 from inference.messages import GenerationRequest
 
 
@@ -30,7 +30,7 @@ class OpenAICompatibleEngine:
             api_key=address.api_key or "none",
             # Retries are the pipeline's: it knows whether a first delta has gone out.
             max_retries=0,
-            timeout=httpx.Timeout(None, connect=address.timeouts.connect_s),
+            timeout=httpx2.Timeout(None, connect=address.timeouts.connect_s),
         )
 
     def stream(self, request: GenerationRequest) -> AsyncGenerator[EngineEvent, None]:
@@ -50,7 +50,7 @@ class OpenAICompatibleEngine:
                         yield event
         except openai.OpenAIError as error:
             raise error_of_provider(error, began=began) from None
-        except httpx.TransportError as error:
+        except TRANSPORT_ERRORS as error:
             raise error_of_transport(error, began=began) from None
         except (JSONDecodeError, UnicodeDecodeError):
             raise EngineSpokeNonsense("the stream holds something that is no chunk") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import anthropic
-import httpx
+import httpx2
 import openai
 
 from inference.errors import (
@@ -11,9 +11,8 @@ from inference.errors import (
     EngineError,
     EngineOverloaded,
     EngineSpokeNonsense,
-    EngineTimedOut,
 )
-from inference.http_errors import error_of_status, error_of_transport
+from inference.http_errors import TRANSPORT_ERRORS, TransportError, error_of_status, error_of_transport
 
 # What Anthropic names an error event inside a stream that has begun with status 200.
 _OVERLOADED_EVENTS = frozenset({"overloaded_error", "rate_limit_error"})
@@ -22,12 +21,8 @@ _OVERLOADED_EVENTS = frozenset({"overloaded_error", "rate_limit_error"})
 def error_of_provider(error: openai.OpenAIError | anthropic.AnthropicError, *, began: bool) -> EngineError:
     """`began`: whether a byte of the answer had come. The client's own text is dropped: it may quote prompt or key."""
     name = type(error).__name__
-    if isinstance(error, openai.APITimeoutError | anthropic.APITimeoutError):
-        return EngineTimedOut(f"no answer in time ({name})", phase="between_tokens" if began else "connect")
     if isinstance(error, openai.APIConnectionError | anthropic.APIConnectionError):
-        cause = error.__cause__
-        transport = cause if isinstance(cause, httpx.TransportError) else httpx.ConnectError(name)
-        return error_of_transport(transport, began=began)
+        return error_of_transport(_cause_of(error), began=began)
     if isinstance(error, openai.APIStatusError | anthropic.APIStatusError):
         return _error_of_answer(error)
     if isinstance(error, openai.APIResponseValidationError | anthropic.APIResponseValidationError):
@@ -35,6 +30,16 @@ def error_of_provider(error: openai.OpenAIError | anthropic.AnthropicError, *, b
     if isinstance(error, openai.APIError | anthropic.APIError):
         return EngineBroke(f"the engine reported an error inside its stream ({name})")
     return EngineSpokeNonsense(f"the client could not read the answer ({name})")
+
+
+def _cause_of(error: openai.APIConnectionError | anthropic.APIConnectionError) -> TransportError:
+    """The transport's error that the client wrapped; it is the one that says in which phase the line failed."""
+    if isinstance(error.__cause__, TRANSPORT_ERRORS):
+        return error.__cause__
+    name = type(error).__name__
+    if isinstance(error, openai.APITimeoutError | anthropic.APITimeoutError):
+        return httpx2.ReadTimeout(name)
+    return httpx2.ConnectError(name)
 
 
 def _error_of_answer(error: openai.APIStatusError | anthropic.APIStatusError) -> EngineError:

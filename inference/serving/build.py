@@ -97,7 +97,9 @@ def _build_into(folder: Path, source: Path) -> dict[str, Any]:
     print_progress(0.90, "Writing the model")
     if model.config.tie_word_embeddings:
         packed.pop("lm_head.weight", None)
-    save_file({name: tensor.contiguous() for name, tensor in packed.items()}, folder / "model.safetensors", {"format": "pt"})
+    save_file(
+        {name: tensor.contiguous() for name, tensor in packed.items()}, folder / "model.safetensors", {"format": "pt"}
+    )
     model.config.quantization_config = CONFIG
     model.config.save_pretrained(folder)
     model.generation_config.save_pretrained(folder)
@@ -108,9 +110,7 @@ def _build_into(folder: Path, source: Path) -> dict[str, Any]:
 def _linear_names(model: Any) -> set[str]:
     import torch
 
-    return {
-        name for name, module in model.named_modules() if isinstance(module, torch.nn.Linear) and name != "lm_head"
-    }
+    return {name for name, module in model.named_modules() if isinstance(module, torch.nn.Linear) and name != "lm_head"}
 
 
 def _load(source: Path) -> tuple[Any, Any]:

@@ -2,10 +2,11 @@
 
 import django.core.validators
 import django.db.models.deletion
-import routing.models
 import simple_history.models
 from django.conf import settings
 from django.db import migrations, models
+
+import routing.models
 
 
 class Migration(migrations.Migration):

@@ -1,0 +1,34 @@
+// Small makers of nodes: text is always set as text.
+
+type Attributes = Record<string, string | boolean>;
+
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === true) node.setAttribute(name, "");
+    else if (value !== false) node.setAttribute(name, value);
+  }
+  node.append(...children);
+  return node;
+}
+
+export function button(
+  label: string,
+  className: string,
+  onClick: () => void,
+  title = label,
+): HTMLButtonElement {
+  const node = make("button", { type: "button", class: className, title }, label);
+  node.addEventListener("click", onClick);
+  return node;
+}
+
+export function byId<T extends HTMLElement>(id: string): T {
+  const node = document.getElementById(id);
+  if (!node) throw new Error(`the page has no #${id}`);
+  return node as T;
+}
