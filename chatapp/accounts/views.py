@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth import login
 from django.http import HttpResponse
 from django.urls import reverse_lazy
@@ -15,7 +17,7 @@ class SignUpView(CreateView):
     template_name = "registration/signup.html"
     success_url = reverse_lazy("chat")
 
-    def form_valid(self, form: SignUpForm) -> HttpResponse:
+    def form_valid(self, form: Any) -> HttpResponse:
         response = super().form_valid(form)
         login(self.request, form.instance)
         return response

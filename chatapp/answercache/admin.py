@@ -15,7 +15,7 @@ from chatapp.answercache.models import CachedAnswer
 from chatapp.answercache.store import digest_question
 
 
-class CachedAnswerForm(forms.ModelForm):  # type: ignore[type-arg]
+class CachedAnswerForm(forms.ModelForm):
     class Meta:
         model = CachedAnswer
         fields = ("question", "answer", "expires_at")
@@ -34,7 +34,7 @@ class CachedAnswerForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(CachedAnswer)
-class CachedAnswerAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class CachedAnswerAdmin(admin.ModelAdmin):
     form = CachedAnswerForm
     list_display = ("question_start", "scope", "user", "hit_count", "answered_at", "expires_at")
     list_filter = ("scope",)

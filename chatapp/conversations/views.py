@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, ParamSpec, cast
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
@@ -43,7 +43,7 @@ def signed_in(
             return json_error(HTTPStatus.UNAUTHORIZED, "signed_out", "Sign in to go on.")
         return view(request, *args, **kwargs)
 
-    return checked
+    return cast(Callable[Concatenate[HttpRequest, P], HttpResponse], checked)
 
 
 @require_GET

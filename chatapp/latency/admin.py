@@ -9,7 +9,7 @@ from chatapp.latency.models import TurnLatency
 
 
 @admin.register(TurnLatency)
-class TurnLatencyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class TurnLatencyAdmin(admin.ModelAdmin):
     list_display = ("created_at", "user", "source", "route", "status", "ttft_ms", "total_ms", "reason")
     list_filter = ("source", "status", "route", "policy_version", "cache_status")
     list_select_related = ("user",)

@@ -78,6 +78,6 @@ def prune(*, keep_days: int, limit: int) -> int:
     before = timezone.now() - timedelta(days=keep_days)
     deleted = []
     for model in (TurnLatency, FirstPaint):
-        old = model.objects.filter(created_at__lt=before).values("pk")[:limit]
-        deleted.append(model.objects.filter(pk__in=old).delete()[0])
+        old = model.objects.filter(created_at__lt=before).values_list("pk", flat=True)[:limit]
+        deleted.append(model.objects.filter(pk__in=list(old)).delete()[0])
     return max(deleted)

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, ParamSpec, cast
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
@@ -38,7 +38,7 @@ def staff_only(
             raise PermissionDenied
         return view(request, *args, **kwargs)
 
-    return checked
+    return cast(Callable[Concatenate[HttpRequest, P], HttpResponse], checked)
 
 
 @require_safe

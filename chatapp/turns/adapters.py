@@ -114,7 +114,9 @@ class AnswerCache:
 
 def _as_outcome(verdict: CacheVerdict) -> CacheOutcome:
     hit = verdict.hit
-    cached = hit and CachedFrom(
+    if hit is None:
+        return CacheOutcome(verdict.status, verdict.similarity)
+    cached = CachedFrom(
         entry_id=str(hit.entry_id),
         question=hit.question,
         answer=hit.answer,

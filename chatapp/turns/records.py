@@ -13,12 +13,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, Q
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
-from routing.store import load_snapshot
 
 from chatapp.conversations.models import Conversation, Message, Turn
 from chatapp.conversations.store import title_from_question
 from chatapp.turns.commands import Ask, AskRefusedError, BegunTurn, KnownTurn, Person, SessionEndedError
 from inference.messages import ChatMessage
+from routing.store import load_snapshot
 
 
 def begin_turn(person: Person, ask: Ask) -> BegunTurn:
@@ -209,7 +209,7 @@ def list_running_turns(person: Person, *, conversation: UUID | None, again: UUID
     running = Turn.objects.filter(user_id=person.user_id, status=Turn.Status.RUNNING)
     if again is not None:
         running = running.filter(conversation__turns__client_id=again)
-    else:
+    elif conversation is not None:
         running = running.filter(conversation_id=conversation)
     return list(running.values_list("id", flat=True))
 

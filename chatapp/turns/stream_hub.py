@@ -107,7 +107,7 @@ class StreamHub:
             streams: dict[Any, Any] = {stream_key(turn_id): entry_id(seq) for turn_id, seq in self._remote.items()}
             streams[self._wake_key] = self._wake_id
             try:
-                rows: list[Any] = await self._redis.xread(streams, block=BLOCK_MS)
+                rows: Any = await self._redis.xread(streams, block=BLOCK_MS)
             except (RedisError, OSError) as error:
                 logger.warning("stream log not read (%s), trying again", type(error).__name__)
                 await asyncio.sleep(0.5)

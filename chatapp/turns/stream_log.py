@@ -78,9 +78,7 @@ class StreamLog:
 
     async def read_after(self, turn_id: UUID, after: int) -> list[tuple[int, str]]:
         """Every record with a seq above `after`, in order; empty if there is none or the log is gone."""
-        rows: list[Any] = await self._redis.xrange(
-            stream_key(turn_id), min=f"({entry_id(after)}" if after >= 0 else "-"
-        )
+        rows: Any = await self._redis.xrange(stream_key(turn_id), min=f"({entry_id(after)}" if after >= 0 else "-")
         return [(seq_of(entry), fields[b"f"].decode()) for entry, fields in rows]
 
     async def exists(self, turn_id: UUID) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -54,7 +55,8 @@ def _is_old_enough(turn_id: UUID) -> bool:
 
 
 def _read_log(redis: Redis, turn_id: UUID) -> list[Frame]:
-    return [orjson.loads(fields[b"f"]) for _, fields in redis.xrange(stream_key(turn_id))]  # type: ignore[union-attr]
+    rows: Any = redis.xrange(stream_key(turn_id))
+    return [orjson.loads(fields[b"f"]) for _, fields in rows]
 
 
 def _append_ending(redis: Redis, turn_id: UUID, records: list[Frame], answer: str) -> Frame | None:

@@ -58,7 +58,7 @@ def fingerprint_source(source: Path) -> str:
 
 
 def build(source: Path, out: Path) -> dict[str, Any]:
-    """Build into a folder beside `out` and rename it: a build that is cut off leaves nothing half. Returns the stamp."""
+    """Build beside `out`, then rename: a build that is cut off leaves nothing half. Returns the stamp."""
     print_progress(0.02, "Checking the model's file")
     fingerprint = fingerprint_source(source)
     if is_built(out, fingerprint):
