@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import httpx
@@ -55,6 +56,7 @@ def error_of_transport(error: TransportError, *, began: bool) -> EngineError:
 def _read_retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds; the form with a date is left aside."""
     try:
-        return max(0.0, float(headers.get("retry-after", "")))
+        seconds = float(headers.get("retry-after", ""))
     except ValueError:
         return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

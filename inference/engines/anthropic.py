@@ -11,6 +11,7 @@ import httpx2
 
 from inference.deadlines import keep_deadlines
 from inference.engines.base import EngineAddress
+from inference.engines.openai_protocol import as_text
 from inference.engines.provider_errors import error_of_provider
 from inference.errors import EngineSpokeNonsense
 from inference.events import Completed, EngineEvent, FinishReason, TextDelta, Usage
@@ -101,7 +102,7 @@ class EventReader:
     def read(self, event: Any) -> str:
         """The text that the event adds, mostly none."""
         if event.type == "content_block_delta" and event.delta.type == "text_delta":
-            return str(event.delta.text)
+            return as_text(event.delta.text)
         if event.type == "message_start":
             self._read_prompt_usage(event.message.usage)
         elif event.type == "message_delta":

@@ -50,9 +50,8 @@ class ChunkReader:
             if chunk.get("usage"):
                 self._usage = _read_usage(chunk["usage"])
             for choice in chunk["choices"]:
-                text = (choice.get("delta") or {}).get("content")
-                if text:
-                    yield TextDelta(_as_text(text))
+                if text := as_text((choice.get("delta") or {}).get("content") or ""):
+                    yield TextDelta(text)
                 if choice.get("finish_reason"):
                     self._finish_reason = _FINISH_REASONS.get(choice["finish_reason"], "stop")
         except (AttributeError, KeyError, TypeError):
@@ -65,10 +64,15 @@ class ChunkReader:
         return Completed(self._finish_reason, self._usage)
 
 
-def _as_text(value: object) -> str:
+def as_text(value: object) -> str:
+    """Raises TypeError for what is no text."""
+    if isinstance(value, list):
+        # Mistral's models that think send parts; only those of type text are the answer.
+        return "".join(as_text(part["text"]) for part in value if part["type"] == "text")
     if not isinstance(value, str):
         raise TypeError
-    return value
+    # Half of an escaped surrogate pair is no text: it could be neither sent nor stored.
+    return value if value.isascii() else value.encode(errors="replace").decode()
 
 
 def _read_usage(usage: dict[str, Any]) -> Usage:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
-from typing import Any
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from typing import Any, cast
 
 import httpx
 import orjson
-from httpx_sse import EventSource, SSEError
 
 from inference.deadlines import keep_deadlines
 from inference.engines.base import EngineAddress
+from inference.engines.event_lines import EventLines
 from inference.engines.openai_protocol import ChunkReader, request_body
 from inference.errors import EngineSpokeNonsense
 from inference.events import EngineEvent
@@ -20,6 +21,8 @@ from inference.messages import GenerationRequest
 
 # httpx keeps 20 idle connections by default and opens 100: too few for a full house, where each stream has its own.
 LIMITS = httpx.Limits(max_connections=1_000, max_keepalive_connections=200)
+# The end of the answer follows its last event at once; if not, the connection is given up.
+READ_TO_END_S = 0.1
 
 
 class VLLMEngine:
@@ -27,7 +30,9 @@ class VLLMEngine:
 
     def __init__(self, address: EngineAddress, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._address = address
-        headers = {"Authorization": f"Bearer {address.api_key}"} if address.api_key else {}
+        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+        if address.api_key:
+            headers["Authorization"] = f"Bearer {address.api_key}"
         self._client = httpx.AsyncClient(
             base_url=address.base_url,
             headers=headers,
@@ -46,7 +51,7 @@ class VLLMEngine:
 
     async def _stream(self, request: GenerationRequest) -> AsyncGenerator[EngineEvent, None]:
         body = request_body(request, self._address.model) | {"priority": request.priority}
-        headers = {"X-Request-Id": request.request_id, "Content-Type": "application/json"}
+        headers = {"X-Request-Id": request.request_id} if request.request_id else {}
         reader = ChunkReader()
         began = False
         try:
@@ -66,11 +71,24 @@ class VLLMEngine:
 
 
 async def _read_chunks(response: httpx.Response) -> AsyncGenerator[dict[str, Any], None]:
-    events: AsyncIterator[Any] = EventSource(response).aiter_sse()
+    lines = EventLines()
+    # httpx hides that it is a generator, and so has to be closed when the reading ends early.
+    raw = cast(AsyncGenerator[bytes, None], response.aiter_raw())
     try:
-        async for event in events:
-            if event.data == "[DONE]":
-                return
-            yield orjson.loads(event.data)
-    except (SSEError, orjson.JSONDecodeError, UnicodeDecodeError):
+        async with aclosing(raw) as parts:
+            async for part in parts:
+                for data in lines.feed(part):
+                    if data == b"[DONE]":
+                        await _read_to_end(parts)
+                        return
+                    yield orjson.loads(data)
+    except ValueError:
         raise EngineSpokeNonsense("the stream holds something that is no chunk") from None
+
+
+async def _read_to_end(parts: AsyncGenerator[bytes, None]) -> None:
+    """Only a connection whose answer was read to its end can serve the next one."""
+    with suppress(TimeoutError, httpx.TransportError):
+        async with asyncio.timeout(READ_TO_END_S):
+            async for _ in parts:
+                pass

@@ -23,6 +23,7 @@ class Request:
     path: str
     headers: dict[str, str]
     body: bytes
+    client_port: int
 
 
 class ClientGone(Exception):
@@ -41,8 +42,8 @@ class Answer:
         lengths = {"content-type": "application/json", "content-length": str(len(body))}
         self._writer.write(_head(status, lengths | (headers or {})) + body)
 
-    def start_stream(self) -> None:
-        self._writer.write(_head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked"}))
+    def start_stream(self, *, status: int = 200) -> None:
+        self._writer.write(_head(status, {"content-type": "text/event-stream", "transfer-encoding": "chunked"}))
 
     def send_chunk(self, content: bytes) -> None:
         self._writer.write(b"%x\r\n%b\r\n" % (len(content), content))
@@ -68,7 +69,7 @@ async def serve(handler: Handler, *, host: str = "127.0.0.1", port: int = 0) -> 
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while (request := await _read_request(reader)) is not None:
+            while (request := await _read_request(reader, writer.get_extra_info("peername")[1])) is not None:
                 answer = Answer(writer)
                 await _run_until_gone(handler(request, answer), reader)
                 if answer.is_cut:
@@ -100,7 +101,7 @@ async def _run_until_gone(work: Awaitable[None], reader: asyncio.StreamReader) -
             await watch
 
 
-async def _read_request(reader: asyncio.StreamReader) -> Request | None:
+async def _read_request(reader: asyncio.StreamReader, client_port: int) -> Request | None:
     """None when the client closed the line between two requests."""
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -110,7 +111,7 @@ async def _read_request(reader: asyncio.StreamReader) -> Request | None:
     method, path, _ = first.split(" ")
     headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
-    return Request(method, path, headers, body)
+    return Request(method, path, headers, body, client_port)
 
 
 def _head(status: int, headers: dict[str, str]) -> bytes:

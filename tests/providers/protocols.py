@@ -18,6 +18,8 @@ class Dialect(Protocol):
         """What carries no text, and must not disturb."""
         ...
 
+    def malformed(self) -> bytes: ...
+
     def error(self) -> bytes: ...
 
     def end(self, finish_reason: str | None, *, sent: int, cached_tokens: int) -> bytes: ...
@@ -38,6 +40,9 @@ class OpenAIDialect:
 
     def noise(self) -> bytes:
         return b": keep-alive\n\n" + self._chunk({"content": ""}) + self._chunk({})
+
+    def malformed(self) -> bytes:
+        return b"data: {this is no JSON\n\n"
 
     def error(self) -> bytes:
         return _data({"error": {"message": "the prompt was: secret", "type": "server_error", "code": 500}})
@@ -90,6 +95,9 @@ class AnthropicDialect:
 
     def noise(self) -> bytes:
         return _event({"type": "ping"}) + self.delta("")
+
+    def malformed(self) -> bytes:
+        return b"event: content_block_delta\ndata: {this is no JSON\n\n"
 
     def error(self) -> bytes:
         told = {"type": "overloaded_error", "message": "the prompt was: secret"}

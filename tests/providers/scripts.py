@@ -41,6 +41,8 @@ class Script:
     # In the words of the protocol that is spoken; None is its word for a natural end.
     finish_reason: str | None = None
     cached_tokens: int = 0
+    # A recorded answer, sent as it is with `fail_status` or 200.
+    recording: str | None = None
 
     def texts(self) -> Iterator[str | None]:
         """The texts of the deltas; None where it is the stamp of the moment."""
@@ -61,6 +63,8 @@ class Seen:
     headers: dict[str, str]
     body: dict[str, Any]
     received_ns: int
+    # Two requests from one port came over one connection.
+    client_port: int
     sent_ns: list[int] = field(default_factory=list)
     # When the client closed the stream before its end.
     closed_by_client_ns: int | None = None

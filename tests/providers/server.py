@@ -17,8 +17,6 @@ from tests.providers.http_server import Answer, Request, serve
 from tests.providers.protocols import AnthropicDialect, Dialect, OpenAIDialect
 from tests.providers.scripts import Script, ScriptBook, Seen
 
-MALFORMED = b"data: {this is no JSON\n\n"
-
 
 class ProviderApp:
     """The paths of the stand-in."""
@@ -48,14 +46,16 @@ class ProviderApp:
     async def _generate(self, request: Request, answer: Answer) -> None:
         body = orjson.loads(request.body)
         script = self.book.get_script(body["model"])
-        seen = Seen(request.path, request.headers, body, time.monotonic_ns())
+        seen = Seen(request.path, request.headers, body, time.monotonic_ns(), request.client_port)
         self.book.log.append(seen)
-        if script.fail_status is not None:
+        if script.recording is not None:
+            _replay(script, answer)
+        elif script.fail_status is not None:
             _fail(script, answer)
         else:
             try:
                 await _stream(script, _dialect_of(request.path, body["model"], script), answer=answer, seen=seen)
-            except asyncio.CancelledError:
+            except (asyncio.CancelledError, ConnectionError):
                 seen.closed_by_client_ns = time.monotonic_ns()
                 raise
         seen.is_finished = True
@@ -71,6 +71,12 @@ def _fail(script: Script, answer: Answer) -> None:
     error = {"type": "error", "error": {"message": "the prompt was: secret", "type": "scripted", "code": "scripted"}}
     headers = {"retry-after": script.retry_after} if script.retry_after is not None else {}
     answer.send_json(error, status=script.fail_status or 500, headers=headers)
+
+
+def _replay(script: Script, answer: Answer) -> None:
+    answer.start_stream(status=script.fail_status or 200)
+    _send(answer, script, (script.recording or "").encode())
+    answer.end_stream()
 
 
 async def _stream(script: Script, dialect: Dialect, *, answer: Answer, seen: Seen) -> None:
@@ -107,7 +113,7 @@ async def _misbehave(script: Script, dialect: Dialect, *, answer: Answer, sent: 
         await answer.cut()
         return True
     if script.malformed_after == sent:
-        _send(answer, script, MALFORMED)
+        _send(answer, script, dialect.malformed())
     if script.error_after == sent:
         _send(answer, script, dialect.error())
         answer.end_stream()
