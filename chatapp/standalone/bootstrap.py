@@ -17,7 +17,7 @@ from chatapp.standalone.steps import SetupError, fail, say, step
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 FRONTEND = ROOT / "frontend"
-FRONTEND_SOURCES = ("package.json", "package-lock.json", "vite.config.ts", "tsconfig.json", "src")
+FRONTEND_SOURCES = ("package.json", "package-lock.json", "vite.config.ts", "tsconfig.json", "src", "public")
 
 
 def run_quietly(command: list[str], *, folder: Path = ROOT, label: str) -> None:

@@ -140,10 +140,9 @@ class Supervisor:
             return  # it is being restarted; the next word comes in a moment
 
     def _start_web(self) -> None:
+        listen = ["-b", "0.0.0.0", "-p", str(self._port)]  # noqa: S104 - ALLOWED_HOSTS decides who is answered
         web = self._child(
-            "web",
-            [sys.executable, "-m", "daphne", "-b", "0.0.0.0", "-p", str(self._port)]  # noqa: S104 - ALLOWED_HOSTS decides
-            + ["--websocket_timeout", "-1", "chatapp.asgi:application"],
+            "web", [sys.executable, "-m", "daphne", *listen, "--websocket_timeout", "-1", "chatapp.asgi:application"]
         )
         with step("Starting the web server"):
             web.start()
@@ -165,28 +164,9 @@ class Supervisor:
         schedule = self._site.data_dir / "celery-beat"
         with step("Starting the worker"):
             # Threads: the jobs wait for Postgres, and a second process would cost its memory again.
-            self._child(
-                "worker",
-                [
-                    sys.executable,
-                    "-m",
-                    "celery",
-                    "-A",
-                    "chatapp.celery",
-                    "worker",
-                    "--beat",
-                    "-s",
-                    str(schedule),
-                    "--pool",
-                    "threads",
-                    "--concurrency",
-                    "2",
-                    "--without-gossip",
-                    "--without-mingle",
-                    "-l",
-                    "WARNING",
-                ],
-            ).start()
+            small = ["--pool", "threads", "--concurrency", "2", "--without-gossip", "--without-mingle"]
+            celery = [sys.executable, "-m", "celery", "-A", "chatapp.celery", "worker", "-l", "WARNING"]
+            self._child("worker", [*celery, *small, "--beat", "--schedule", str(schedule)]).start()
 
     def _child(self, name: str, command: list[str]) -> ChildProcess:
         child = ChildProcess(

@@ -1,5 +1,7 @@
 // Small makers of nodes: text is always set as text.
 
+import { makeIcon, type IconName } from "./icons";
+
 type Attributes = Record<string, string | boolean>;
 
 export function make<K extends keyof HTMLElementTagNameMap>(
@@ -23,6 +25,17 @@ export function button(
   title = label,
 ): HTMLButtonElement {
   const node = make("button", { type: "button", class: className, title }, label);
+  node.addEventListener("click", onClick);
+  return node;
+}
+
+/** A button that is a picture: its label is read out and shown on hover. */
+export function iconButton(icon: IconName, label: string, onClick: () => void): HTMLButtonElement {
+  const node = make(
+    "button",
+    { type: "button", class: "tool", title: label, "aria-label": label },
+    makeIcon(icon),
+  );
   node.addEventListener("click", onClick);
   return node;
 }

@@ -2,7 +2,7 @@
 
 import { AnswerText } from "./answer_text";
 import { makeBadge } from "./badge";
-import { button, make } from "./dom";
+import { button, iconButton, make } from "./dom";
 import type { TurnStream } from "./stream";
 import type { Message } from "./transcript";
 
@@ -91,22 +91,20 @@ export class AnswerView implements MessageView {
         actions.askAgain(message),
       ),
     );
-    if (!failed)
-      tools.append(this.makeThumb("up", "👍", "Good answer"), this.makeThumb("down", "👎", "Bad answer"));
+    if (!failed) tools.append(this.makeThumb("up", "Good answer"), this.makeThumb("down", "Bad answer"));
     return tools;
   }
 
-  private makeThumb(value: "up" | "down", sign: string, label: string): HTMLElement {
+  private makeThumb(value: "up" | "down", label: string): HTMLElement {
     const { message, actions } = this;
-    const thumb = make("button", { type: "button", class: "tool", title: label, "aria-label": label }, sign);
     const isPressed = (): boolean => message.turn?.feedback === value;
-    thumb.setAttribute("aria-pressed", String(isPressed()));
-    thumb.addEventListener("click", () => {
+    const thumb = iconButton(value, label, () => {
       actions.rate(message, isPressed() ? "none" : value);
       for (const other of thumb.parentElement?.querySelectorAll("[aria-pressed]") ?? []) {
         other.setAttribute("aria-pressed", String(other === thumb && isPressed()));
       }
     });
+    thumb.setAttribute("aria-pressed", String(isPressed()));
     return thumb;
   }
 

@@ -1,7 +1,7 @@
 // The list of conversations: open, rename, delete.
 
 import type { ConversationSummary } from "./api";
-import { button, make } from "./dom";
+import { button, iconButton, make } from "./dom";
 
 export type SidebarActions = {
   open(id: string): void;
@@ -50,8 +50,8 @@ export class Sidebar {
       make(
         "span",
         { class: "item-tools" },
-        button("Rename", "tool", () => this.startRename(item, summary), `Rename “${summary.title}”`),
-        button("Delete", "tool", () => this.startDelete(item, summary), `Delete “${summary.title}”`),
+        iconButton("pencil", `Rename “${summary.title}”`, () => this.startRename(item, summary)),
+        iconButton("bin", `Delete “${summary.title}”`, () => this.startDelete(item, summary)),
       ),
     );
     return item;
