@@ -53,6 +53,8 @@ class Embedder:
 
     def embed_many(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """float32 of shape (len(texts), 384)."""
+        if not texts:
+            return np.empty((0, DIMENSIONS), dtype=np.float32)
         encoded = self._tokenizer.encode_batch([_clean(text) for text in texts])
         ids = np.array([item.ids for item in encoded], dtype=np.int64)
         mask = np.array([item.attention_mask for item in encoded], dtype=np.int64)

@@ -46,7 +46,7 @@ class OpenAICompatibleEngine:
             async with await self._client.chat.completions.create(**self._body(request)) as chunks:
                 async for chunk in chunks:
                     began = True
-                    for event in reader.read(chunk.to_dict()):
+                    for event in reader.read(chunk.to_dict(warnings=False)):
                         yield event
         except openai.OpenAIError as error:
             raise error_of_provider(error, began=began) from None

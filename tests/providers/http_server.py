@@ -46,6 +46,8 @@ class Answer:
         self._writer.write(_head(status, {"content-type": "text/event-stream", "transfer-encoding": "chunked"}))
 
     def send_chunk(self, content: bytes) -> None:
+        if self._writer.is_closing():
+            raise ConnectionResetError
         self._writer.write(b"%x\r\n%b\r\n" % (len(content), content))
 
     def end_stream(self) -> None:
