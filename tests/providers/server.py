@@ -27,8 +27,7 @@ class ProviderApp:
     async def handle(self, request: Request, answer: Answer) -> None:
         route = (request.method, request.path.partition("?")[0])
         if route == ("POST", "/script"):
-            self.book.set_script(orjson.loads(request.body))
-            answer.send_json({})
+            self._set_script(request, answer)
         elif route == ("POST", "/reset"):
             self.book.reset()
             answer.send_json({})
@@ -42,6 +41,14 @@ class ProviderApp:
             await self._generate(request, answer)
         else:
             answer.send_json({"error": {"message": "no such path", "type": "not_found_error"}}, status=404)
+
+    def _set_script(self, request: Request, answer: Answer) -> None:
+        try:
+            self.book.set_script(orjson.loads(request.body))
+        except TypeError as error:
+            answer.send_json({"error": str(error)}, status=400)
+        else:
+            answer.send_json({})
 
     async def _generate(self, request: Request, answer: Answer) -> None:
         body = orjson.loads(request.body)

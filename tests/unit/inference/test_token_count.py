@@ -1,4 +1,4 @@
-"""The estimate against the one real tokenizer at hand: never far below it, and never wildly above."""
+"""The estimate against counts of the default model's own tokenizer (SmolLM2)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,22 @@ from hypothesis import strategies as st
 
 from inference.token_count import count_tokens
 
-# Counted by SmolLM2's own tokenizer (the default model's).
 COUNTED = {
     "What is the capital of France?": 7,
+    "WHAT IS THE CAPITAL OF FRANCE AND GERMANY": 14,
+    "Wie kann ich mein Passwort ändern, wenn ich es vergessen habe?": 25,
+    "Как мне изменить пароль, если я его забыл?": 35,
+    "パスワードを忘れた場合、どうすれば変更できますか。": 45,
+    "비밀번호를 잊어버렸을 때 어떻게 바꾸나요?": 54,
+    "👩‍👩‍👧🇫🇷🎉🎉🔥": 28,
+    "def f(x):\n    return {k: v[0] for k, v in x.items() if k != 'a'}\n": 30,
+    "3.14159 26535 89793 2026-12-01": 30,
 }
 
 
 @pytest.mark.parametrize(("text", "tokens"), COUNTED.items())
-def test_it_is_rather_too_many_than_too_few(text: str, tokens: int) -> None:
-    assert tokens <= count_tokens(text) <= 3 * tokens
+def test_it_is_near_what_the_model_counts_and_rather_above(text: str, tokens: int) -> None:
+    assert 0.8 * tokens <= count_tokens(text) <= 2 * tokens
 
 
 def test_nothing_is_no_token() -> None:
