@@ -20,13 +20,6 @@ _REASONS = {
     429: "Too Many Requests",
     500: "Internal Server Error",
 }
-    200: "OK",
-    400: "Bad Request",
-    401: "Unauthorized",
-    404: "Not Found",
-    429: "Too Many Requests",
-    500: "Internal Server Error",
-}
 
 
 @dataclass(frozen=True, slots=True)
