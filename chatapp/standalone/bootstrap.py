@@ -80,6 +80,12 @@ def prepare_frontend() -> None:
     mark_done(stamp, digest)
 
 
+def has_leftovers() -> bool:
+    """Whether a run may have been killed: what holds the port is then its own, and the supervisor ends it."""
+    data_dir = Path(os.environ.get("DATA_DIR", "").strip() or ROOT / "data")
+    return (data_dir / "pids" / "web.json").exists()
+
+
 def main(arguments: list[str]) -> int:
     dev = arguments[:1] == ["--dev"]
     what = arguments[1:] if dev else arguments
@@ -88,7 +94,7 @@ def main(arguments: list[str]) -> int:
         preflight.check_machine()
         if not (VENV / "stamp").exists():
             preflight.check_disk(ROOT, need_bytes=preflight.MIN_FREE_BYTES)
-        if what[:1] == ["run"]:
+        if what[:1] == ["run"] and not has_leftovers():
             preflight.check_port(preflight.read_port())
         say("Setting up")
         python = prepare_venv(dev=dev)

@@ -7,15 +7,37 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 
-# Seconds before a process that died is started again: doubled each time, reset once it has run for a minute.
-FIRST_BACKOFF_S, LONGEST_BACKOFF_S, STABLE_AFTER_S = 0.5, 30.0, 60.0
+# Seconds before what died is started again: doubled each time, begun anew once it has run for a minute.
+FIRST_PAUSE_S, LONGEST_PAUSE_S, STABLE_AFTER_S = 0.5, 30.0, 60.0
 STOP_TIMEOUT_S = 15.0
 LOG_KEEP_BYTES = 10 * 1024**2
+
+
+class Backoff:
+    """The pause before a restart. `now` is seconds of any one clock."""
+
+    def __init__(self) -> None:
+        self._pause_s = FIRST_PAUSE_S
+        self._ends_at: float | None = None
+        self._started_at = float("-inf")
+
+    def is_over(self, now: float) -> bool:
+        """Asked while the process is dead; True once for each restart."""
+        if self._ends_at is None:
+            if now - self._started_at > STABLE_AFTER_S:
+                self._pause_s = FIRST_PAUSE_S
+            self._ends_at = now + self._pause_s
+            self._pause_s = min(self._pause_s * 2, LONGEST_PAUSE_S)
+        if now < self._ends_at:
+            return False
+        self._ends_at, self._started_at = None, now
+        return True
 
 
 class ChildProcess:
@@ -43,11 +65,10 @@ class ChildProcess:
         self._niceness = niceness
         self._pid_path = pid_folder / f"{name}.json"
         self._process: subprocess.Popen[bytes] | None = None
-        self._started_at = 0.0
-        self._backoff_s = FIRST_BACKOFF_S
-        self._start_again_at: float | None = None
+        self._backoff = Backoff()
 
     def start(self) -> None:
+        """What is left of the one before, also what it started, is ended first."""
         end_leftover(self._pid_path)
         self.log_path.parent.mkdir(parents=True, exist_ok=True)
         if self.log_path.exists() and self.log_path.stat().st_size > LOG_KEEP_BYTES:
@@ -62,74 +83,86 @@ class ChildProcess:
                 cwd=self._folder,
                 start_new_session=True,
             )
-        self._started_at = time.monotonic()
         if self._niceness:
             os.setpriority(os.PRIO_PROCESS, self._process.pid, self._niceness)
-        self._write_pid()
+        remember_pid(self._pid_path, self._process.pid)
 
     def is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
     def keep_running(self) -> bool:
         """Start the process again if it has died and its pause is over; True if it was just started."""
-        if self.is_running():
-            if time.monotonic() - self._started_at > STABLE_AFTER_S:
-                self._backoff_s = FIRST_BACKOFF_S
+        if self.is_running() or not self._backoff.is_over(time.monotonic()):
             return False
-        if self._start_again_at is None:
-            self._start_again_at = time.monotonic() + self._backoff_s
-            self._backoff_s = min(self._backoff_s * 2, LONGEST_BACKOFF_S)
-        if time.monotonic() < self._start_again_at:
-            return False
-        self._start_again_at = None
         self.start()
         return True
 
     def stop(self, *, timeout_s: float = STOP_TIMEOUT_S) -> None:
         """Ask the process to end, wait, then end it and everything it started."""
-        if self._process is not None and self._process.poll() is None:
-            end_tree(self._process.pid, timeout_s=timeout_s)
+        end_leftover(self._pid_path, timeout_s=timeout_s)
+        if self._process is not None:
             self._process.wait()
-        self._pid_path.unlink(missing_ok=True)
-
-    def _write_pid(self) -> None:
-        assert self._process is not None  # noqa: S101 - narrows the type; it has just been started
-        self._pid_path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            created = psutil.Process(self._process.pid).create_time()
-        except psutil.NoSuchProcess:
-            return
-        self._pid_path.write_text(json.dumps({"pid": self._process.pid, "created": created}), encoding="utf-8")
 
 
-def end_leftover(pid_path: Path) -> bool:
-    """End what an earlier run left behind; True if there was something. A pid that now is another process's is spared:
-    the time of creation tells."""
+def remember_pid(pid_path: Path, pid: int) -> None:
+    pid_path.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(psutil.NoSuchProcess):
+        told = {"pid": pid, "created": psutil.Process(pid).create_time()}
+        pid_path.write_text(json.dumps(told), encoding="utf-8")
+
+
+def end_leftover(pid_path: Path, *, timeout_s: float = STOP_TIMEOUT_S) -> bool:
+    """End the process of a pid file and what it started; True if there was something.
+
+    A pid that now is another process's is spared: the time of creation tells.
+    """
     try:
         told = json.loads(pid_path.read_text(encoding="utf-8"))
-        process = psutil.Process(told["pid"])
-        is_same = abs(process.create_time() - told["created"]) < 1
-    except (OSError, ValueError, KeyError, psutil.NoSuchProcess):
-        is_same = False
+        pid, created = int(told["pid"]), float(told["created"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pid_path.unlink(missing_ok=True)
+        return False
+    found = False
+    if psutil.boot_time() <= created + 1:
+        try:
+            found = abs(psutil.Process(pid).create_time() - created) < 1 and end_process(pid, timeout_s=timeout_s)
+        except psutil.NoSuchProcess:
+            found = False
+        found = kill_group(pid, since=created) or found
     pid_path.unlink(missing_ok=True)
-    if is_same:
-        end_tree(process.pid, timeout_s=STOP_TIMEOUT_S)
-    return is_same
+    return found
 
 
-def end_tree(pid: int, *, timeout_s: float) -> None:
-    """SIGTERM to the process, which ends its own; what is left after the time is killed."""
+def end_process(pid: int, *, timeout_s: float) -> bool:
+    """SIGTERM to the process, which ends its own; what is left of its family after the time is killed."""
     try:
         process = psutil.Process(pid)
         family = [process, *process.children(recursive=True)]
         process.send_signal(signal.SIGTERM)
     except psutil.NoSuchProcess:
-        return
+        return False
     psutil.wait_procs([process], timeout=timeout_s)
-    for member in family:
-        if member.is_running():
-            try:
-                member.kill()
-            except psutil.NoSuchProcess:
-                continue
-    psutil.wait_procs(family, timeout=5)
+    _kill(family)
+    return True
+
+
+def kill_group(group: int, *, since: float) -> bool:
+    """Kill what a process left behind when it was itself killed: its children keep its group, with nobody to ask them
+    to end. True if there was something. `since` is in seconds of the epoch: an older process is another's."""
+    members = [process for process in _list_group(group) if process.create_time() >= since - 1]
+    _kill(members)
+    return bool(members)
+
+
+def _list_group(group: int) -> Iterator[psutil.Process]:
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, ProcessLookupError):
+            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
+                yield process
+
+
+def _kill(processes: Sequence[psutil.Process]) -> None:
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(processes, timeout=5)

@@ -54,7 +54,15 @@ def read_secret_key(site: Site) -> str:
     """The site's own key, made on the first run: sessions outlive a restart."""
     path = site.data_dir / "secret-key"
     if not path.exists():
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(secrets.token_urlsafe(50))
+        partial = path.with_suffix(".partial")
+        write_private(partial, secrets.token_urlsafe(50))
+        partial.replace(path)
     return path.read_text(encoding="utf-8").strip()
+
+
+def write_private(path: Path, text: str) -> None:
+    """Readable by its owner only, from the first byte on."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)

