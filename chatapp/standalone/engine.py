@@ -21,6 +21,8 @@ MODEL_NAME = "smollm2-135m-int8"
 NICENESS = 5
 # vLLM says nothing while it loads; on two cores it takes about this long.
 USUAL_LOAD_S = 20.0
+# It keeps nothing, and is deaf to SIGTERM while it loads.
+STOP_TIMEOUT_S = 5.0
 # One end may be an accident, and is over in half a minute; whoever asks should not wait for more of them.
 ENDS_BEFORE_DOWN = 2
 
@@ -46,7 +48,7 @@ class EngineStarter:
         self._setup.cancel()
         if self._thread.is_alive():
             self._thread.join(timeout=30)
-        self._server.stop()
+        self._server.stop(timeout_s=STOP_TIMEOUT_S)
 
     def _plan_server(self, site: Site) -> ChildProcess:
         profile = choose_profile(has_gpu=has_gpu(), cores=os.cpu_count() or 1)

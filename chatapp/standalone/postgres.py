@@ -54,7 +54,7 @@ class EmbeddedPostgres:
                 time.sleep(0.5)
 
     def is_running(self) -> bool:
-        return bool(self._server.get_postmaster_info().is_running())
+        return is_postgres_running(self._folder)
 
     def stop(self) -> None:
         self._server.stop()
@@ -84,7 +84,7 @@ def _plan_server(folder: Path) -> Any:
 
 
 def is_postgres_running(folder: Path) -> bool:
-    """Whether the process that the folder's pid file names is this folder's Postgres, and not a later process."""
+    """Whether the process that the folder's pid file names is this folder's Postgres, alive, and not a later process."""
     try:
         pid = int((folder / "postmaster.pid").read_text(encoding="utf-8").split("\n", 1)[0])
         command = psutil.Process(pid).cmdline()

@@ -133,6 +133,12 @@ def end_leftover(pid_path: Path, *, timeout_s: float = STOP_TIMEOUT_S) -> bool:
     return found
 
 
+def end_leftovers(pid_folder: Path) -> None:
+    """The newest first: those who write before those who are written to."""
+    for pid_path in sorted(pid_folder.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True):
+        end_leftover(pid_path)
+
+
 def end_process(pid: int, *, timeout_s: float) -> bool:
     """SIGTERM to the process, which ends its own; what is left of its family after the time is killed."""
     try:
@@ -141,7 +147,7 @@ def end_process(pid: int, *, timeout_s: float) -> bool:
         process.send_signal(signal.SIGTERM)
     except psutil.NoSuchProcess:
         return False
-    psutil.wait_procs([process], timeout=timeout_s)
+    _wait([process], timeout_s=timeout_s)
     _kill(family)
     return True
 
@@ -157,7 +163,7 @@ def kill_group(group: int, *, since: float) -> bool:
 def _list_group(group: int) -> Iterator[psutil.Process]:
     for process in psutil.process_iter():
         with suppress(psutil.Error, ProcessLookupError):
-            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
+            if os.getpgid(process.pid) == group and not _is_gone(process):
                 yield process
 
 
@@ -165,4 +171,18 @@ def _kill(processes: Sequence[psutil.Process]) -> None:
     for process in processes:
         with suppress(psutil.NoSuchProcess):
             process.kill()
-    psutil.wait_procs(processes, timeout=5)
+    _wait(processes, timeout_s=5)
+
+
+def _wait(processes: Sequence[psutil.Process], *, timeout_s: float) -> None:
+    ends_at = time.monotonic() + timeout_s
+    while time.monotonic() < ends_at and not all(_is_gone(process) for process in processes):
+        time.sleep(0.02)
+
+
+def _is_gone(process: psutil.Process) -> bool:
+    """A process that ended but that nobody buries is gone too: in a container the first process may bury none."""
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True

@@ -13,7 +13,7 @@ import httpx
 from chatapp.standalone import preflight
 from chatapp.standalone.bootstrap import ROOT
 from chatapp.standalone.engine import EngineStarter
-from chatapp.standalone.processes import ChildProcess, end_leftover
+from chatapp.standalone.processes import ChildProcess, end_leftovers
 from chatapp.standalone.progress import ProgressBoard, publish_to
 from chatapp.standalone.site import Site, lock_site, open_site, read_secret_key
 from chatapp.standalone.steps import SetupError, fail, say, step
@@ -39,8 +39,7 @@ class Supervisor:
 
     def start(self) -> None:
         """Raises SetupError; `stop` ends what was started until then."""
-        for leftover in sorted(self._site.pids.glob("*.json")):
-            end_leftover(leftover)
+        end_leftovers(self._site.pids)
         preflight.check_port(self._port)
         self._storage.start(self._environment)
         self._environment |= self._storage.urls
