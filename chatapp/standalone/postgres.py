@@ -84,7 +84,7 @@ def _plan_server(folder: Path) -> Any:
 
 
 def is_postgres_running(folder: Path) -> bool:
-    """Whether the process that the folder's pid file names is this folder's Postgres, alive, and not a later process."""
+    """Whether the process that the folder's pid file names is this folder's Postgres, alive, not a later one."""
     try:
         pid = int((folder / "postmaster.pid").read_text(encoding="utf-8").split("\n", 1)[0])
         command = psutil.Process(pid).cmdline()
