@@ -70,6 +70,8 @@ def _plan_server(folder: Path) -> Any:
     """The package keeps its lock where XDG_RUNTIME_DIR says, else in /tmp, where root's shuts out everybody else."""
     runtime = folder.parent / "run"
     (runtime / "python_PostgresServer").mkdir(parents=True, exist_ok=True)
+    # A folder that others may enter is refused, with a warning.
+    runtime.chmod(0o700)
     before = os.environ.get("XDG_RUNTIME_DIR")
     os.environ["XDG_RUNTIME_DIR"] = str(runtime)
     try:
