@@ -41,9 +41,9 @@ def is_built(out: Path, fingerprint: str) -> bool:
     try:
         stamp = json.loads((out / STAMP).read_text(encoding="utf-8"))
         whole = all((out / name).stat().st_size == size for name, size in stamp["sizes"].items())
-    except (OSError, ValueError, KeyError):
+        return whole and bool(stamp["fingerprint"] == fingerprint)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
-    return whole and stamp["fingerprint"] == fingerprint
 
 
 def fingerprint_source(source: Path) -> str:

@@ -20,6 +20,6 @@ def print_progress(share: float, text: str) -> None:
 def read_progress(line: str) -> Progress | None:
     """The progress that a line tells, or None if it is some other output."""
     percent, _, text = line.strip().partition("% ")
-    if not percent.isdigit() or int(percent) > 100:
+    if not (percent.isascii() and percent.isdigit()) or int(percent) > 100:
         return None
     return Progress(int(percent) / 100, text)
