@@ -78,12 +78,12 @@ def read_port() -> int:
     return int(value)
 
 
-def check_engine_cpu() -> None:
+def check_engine_cpu(described: Path = Path("/proc/cpuinfo")) -> None:
     """Whether vLLM's CPU build runs on this processor."""
     if platform.machine().lower() not in {"x86_64", "amd64"}:
         return
     try:
-        flags = set(Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
+        flags = set(described.read_text(encoding="utf-8").split())
     except OSError:
         return
     if ENGINE_CPU_FLAGS - flags:
@@ -97,6 +97,8 @@ def explain_failed_command(command: str, output: str) -> SetupError:
     told = output.lower()
     if "no space left" in told:
         return SetupError("The disk is full: make room, or set DATA_DIR to another disk.")
+    if "ensurepip" in told:
+        return SetupError("This Python makes no virtual environments: install python3-venv, then run this again.")
     network = ("temporary failure in name resolution", "network is unreachable", "connection refused", "enotfound")
     if any(
         sign in told for sign in (*network, "etimedout", "econnrefused", "max retries exceeded", "newconnectionerror")

@@ -122,15 +122,19 @@ def end_leftover(pid_path: Path, *, timeout_s: float = STOP_TIMEOUT_S) -> bool:
     except (OSError, ValueError, KeyError, TypeError):
         pid_path.unlink(missing_ok=True)
         return False
-    found = False
-    if psutil.boot_time() <= created + 1:
-        try:
-            found = abs(psutil.Process(pid).create_time() - created) < 1 and end_process(pid, timeout_s=timeout_s)
-        except psutil.NoSuchProcess:
-            found = False
-        found = kill_group(pid, since=created) or found
+    found = psutil.boot_time() <= created + 1 and _end_remembered(pid, created, timeout_s=timeout_s)
     pid_path.unlink(missing_ok=True)
     return found
+
+
+def _end_remembered(pid: int, created: float, *, timeout_s: float) -> bool:
+    try:
+        if abs(psutil.Process(pid).create_time() - created) >= 1:
+            return False
+        found = end_process(pid, timeout_s=timeout_s)
+    except psutil.NoSuchProcess:
+        found = False
+    return kill_group(pid, since=created) or found
 
 
 def end_leftovers(pid_folder: Path) -> None:

@@ -44,6 +44,7 @@ def lock_site(site: Site) -> IO[str]:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
+        lock.close()
         raise SetupError(
             f"chatapp already runs on {site.data_dir}: stop it, or set DATA_DIR to another folder."
         ) from None
