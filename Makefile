@@ -7,7 +7,7 @@ IN = .venv/bin
 
 help:
 	@echo "make run    set up and start the whole product; Ctrl-C stops it"
-	@echo "make test   set up and run every test; ARGS=... goes to pytest"
+	@echo "make test   set up and run every test; ARGS=... goes to pytest; ARGS=--no-engine leaves vLLM out"
 	@echo "make check  the fast gate: format, lint, types, imports, migrations, unit tests"
 	@echo "make clean  remove what was built; the data in data/ stays"
 
@@ -17,6 +17,7 @@ run:
 test:
 	@$(BOOTSTRAP) --dev
 	@cd frontend && npm test --silent
+	@command -v chromium >/dev/null || echo "No chromium: the browser tests are left out (apt-get install chromium)."
 	@$(IN)/python -m chatapp.standalone test $(ARGS)
 
 check:
