@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import subprocess
@@ -45,6 +46,8 @@ class EmbeddedPostgres:
             forget_stale_pid(self._folder)
             try:
                 self._server.start()
+                # Else it opens its lock once more when this process ends, in a folder that may be gone by then.
+                atexit.unregister(self._server._cleanup)
                 return
             except (OSError, RuntimeError, AssertionError, subprocess.SubprocessError) as error:
                 if time.monotonic() > ends_at or not is_postgres_running(self._folder):
