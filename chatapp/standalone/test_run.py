@@ -14,7 +14,7 @@ from pathlib import Path
 from chatapp.standalone.bootstrap import ROOT
 from chatapp.standalone.engine import EngineStarter
 from chatapp.standalone.site import Site, open_site
-from chatapp.standalone.steps import SetupError, fail, say, step
+from chatapp.standalone.steps import SetupError, fail, say
 from chatapp.standalone.storage import Storage
 from chatapp.standalone.valkey import find_free_port
 from inference.serving.profiles import SERVED_NAME
@@ -48,8 +48,8 @@ class Services:
         self._storage.start(self.environment)
         self.environment |= self._storage.urls
         if with_engine and not self.environment.get("LOCAL_ENGINE_URL", "").strip():
-            with step("Starting the local engine (the first time it is installed and its model is built: minutes)"):
-                self._start_engine()
+            say("  Starting the local engine; the first time it is installed and its model is built, for minutes")
+            self._start_engine()
 
     def stop(self) -> None:
         if self._engine is not None:

@@ -58,7 +58,9 @@ async def test_it_reads_a_prefix_it_has_seen_from_its_cache(engine: VLLMEngine) 
 
 
 async def test_it_stops_generating_when_the_stream_is_closed(engine: VLLMEngine, metrics: Metrics) -> None:
-    long_answer = ask_for("Count from one to a thousand, in words.", max_tokens=300)
+    long_answer = ask_for(
+        "Explain how a computer works, in twenty paragraphs.", max_tokens=300, system="Explain it all."
+    )
     _, completed = await read_all(engine, long_answer)
     assert completed.finish_reason == "length"
     before = metrics.read("generation_tokens_total")
