@@ -1,13 +1,14 @@
-// The chat: what a person does becomes frames, and frames become what is shown.
+// The chat: what a person does becomes turns, and what the server says of them is shown.
 
 import { deleteConversation, getConversation, renameConversation, type ConversationSummary } from "./api";
 import { Composer } from "./composer";
 import { Connection, type Line } from "./connection";
 import { byId } from "./dom";
-import { isEnding, isRecord, makeId, type EngineState, type RecordFrame, type ServerFrame } from "./protocol";
-import type { AcceptedFrame, ClientFrame } from "./protocol";
+import { OpenTurns } from "./open_turns";
+import { makeId, type AcceptedFrame, type AskFrame, type ServerFrame } from "./protocol";
 import { Sidebar } from "./sidebar";
-import { TurnStream } from "./stream";
+import { showEngine, showLine, tell } from "./status_lines";
+import type { TurnStream } from "./stream";
 import { Transcript, type ConversationData, type Message } from "./transcript";
 import { TranscriptView } from "./transcript_view";
 
@@ -18,20 +19,17 @@ export type Boot = {
   limits: { question_characters: number };
 };
 
-// The server learns how far the page has got: every so many records, and at the end.
-const ACK_EVERY = 25;
 const ANNOUNCED_CHARACTERS = 500;
 
 export class ChatPage {
   private transcript: Transcript;
-  private streams = new Map<string, TurnStream>();
-  /** Questions that the server has not accepted yet: sent again, under the same id, when the line comes back. */
-  private unaccepted = new Map<string, ClientFrame>();
-  private askedAt = new Map<string, number>();
+  /** Counts what was opened: an answer to an earlier click must not replace what was opened after it. */
+  private opened = 0;
   private readonly view: TranscriptView;
   private readonly sidebar: Sidebar;
   private readonly composer: Composer;
   private readonly connection: Connection;
+  private readonly turns: OpenTurns;
 
   constructor(boot: Boot) {
     this.transcript = new Transcript(boot.conversation);
@@ -40,11 +38,12 @@ export class ChatPage {
       rate: (message, value) => this.rate(message, value),
       step: (message, by) => this.step(message, by),
     });
-    this.sidebar = new Sidebar(byId("conversations"), boot.conversations, {
-      open: (id) => void this.open(id),
-      rename: renameConversation,
+    this.sidebar = new Sidebar(boot.conversations, {
+      start: () => this.show(new Transcript(null), "/"),
+      open: (id) => void this.open(id, `/c/${id}/`),
+      rename: (id, title) => this.rename(id, title),
       remove: (id) => this.remove(id),
-      fail: (message) => this.tell(message),
+      fail: tell,
     });
     this.composer = new Composer(byId<HTMLFormElement>("composer"), boot.limits.question_characters, {
       send: (text) => this.ask(text),
@@ -55,17 +54,26 @@ export class ChatPage {
       onFrame: (frame) => this.onFrame(frame),
       onLine: (line) => this.onLine(line),
     });
+    this.turns = new OpenTurns(this.connection, {
+      onAccepted: (frame) => this.onAccepted(frame),
+      onGrown: (stream, afterPaint) => this.onGrown(stream, afterPaint),
+      onEnded: (stream) => this.onEnded(stream),
+      onRefused: (frame) => this.onRefused(frame),
+      onLost: (turn) => void this.onLost(turn),
+    });
   }
 
   start(): void {
-    byId("new-chat").addEventListener("click", (event) => {
-      event.preventDefault();
-      this.show(new Transcript(null), "/");
-    });
     for (const example of document.querySelectorAll<HTMLElement>("[data-example]")) {
-      example.addEventListener("click", () => this.ask(example.dataset["example"] ?? ""));
+      example.addEventListener("click", () => {
+        if (this.ask(example.dataset["example"] ?? "")) this.composer.focus();
+      });
     }
-    window.addEventListener("popstate", () => void this.onPopState());
+    window.addEventListener("popstate", () => {
+      const id = /^\/c\/([0-9a-f-]{36})\/$/.exec(location.pathname)?.[1];
+      if (id) void this.open(id, null);
+      else this.show(new Transcript(null), null);
+    });
     this.adopt(this.transcript);
     this.connection.start();
   }
@@ -77,14 +85,8 @@ export class ChatPage {
     const turn = makeId();
     const parent = this.transcript.path().at(-1)?.id;
     this.transcript.addQuestion(turn, text);
-    const frame = {
-      type: "ask" as const,
-      turn,
-      conversation: this.transcript.id,
-      text,
-      cache: "use" as const,
-    };
-    this.launch(turn, parent === undefined ? frame : { ...frame, parent });
+    const frame: AskFrame = { type: "ask", turn, conversation: this.transcript.id, text, cache: "use" };
+    this.launch(parent === undefined ? frame : { ...frame, parent });
     return true;
   }
 
@@ -95,45 +97,45 @@ export class ChatPage {
     this.transcript.addAnswer(turn, message.parent);
     // A failed question may well be answered by the cache; "ask again" asks for something new.
     const cache = message.turn?.status === "failed" ? "use" : "bypass";
-    this.launch(turn, { type: "ask", turn, conversation: this.transcript.id, again: earlier, cache });
+    this.launch({ type: "ask", turn, conversation: this.transcript.id, again: earlier, cache });
+    this.composer.focus();
   }
 
-  private launch(turn: string, frame: ClientFrame): void {
-    this.streams.set(turn, new TurnStream(turn));
-    this.unaccepted.set(turn, frame);
-    this.askedAt.set(turn, performance.now());
-    this.tell("");
-    this.connection.send(frame);
+  private launch(frame: AskFrame): void {
+    tell("");
+    this.turns.ask(frame);
     this.redraw();
     this.view.scrollToEnd();
   }
 
   private stop(): void {
     const turn = this.runningTurn();
-    if (turn) this.connection.send({ type: "stop", turn });
+    if (turn) this.turns.stop(turn);
   }
 
   private rate(message: Message, value: "up" | "down" | "none"): void {
     if (!message.turn) return;
     if (this.connection.send({ type: "feedback", turn: message.turn.id, value }))
       message.turn.feedback = value;
-    else this.tell("You are offline: your judgement was not kept.");
+    else tell("You are offline: your judgement was not kept.");
   }
 
-  private step(message: Message, by: number): void {
+  private step(message: Message, by: -1 | 1): void {
     const siblings = this.transcript.siblings(message);
     const other = siblings[siblings.indexOf(message) + by];
     if (!other) return;
     this.transcript.show(other);
     this.redraw();
+    this.view.focusPager(other, by);
   }
 
-  private async open(id: string): Promise<void> {
-    try {
-      this.show(new Transcript(await getConversation(id)), `/c/${id}/`);
-    } catch (error) {
-      this.tell((error as Error).message);
+  private async rename(id: string, title: string): Promise<ConversationSummary> {
+    const renamed = await renameConversation(id, title);
+    if (id === this.transcript.id) {
+      this.transcript.title = renamed.title;
+      this.showTitle();
     }
+    return renamed;
   }
 
   private async remove(id: string): Promise<void> {
@@ -141,198 +143,108 @@ export class ChatPage {
     if (id === this.transcript.id) this.show(new Transcript(null), "/");
   }
 
-  private async onPopState(): Promise<void> {
-    const id = /^\/c\/([0-9a-f-]{36})\/$/.exec(location.pathname)?.[1];
+  // What is shown
+
+  /** Show a conversation as the server has it; `path` becomes a new entry of the history, null is none. */
+  private async open(id: string, path: string | null): Promise<void> {
+    const opened = (this.opened += 1);
     try {
-      this.adopt(new Transcript(id ? await getConversation(id) : null));
+      const data = await getConversation(id);
+      if (opened === this.opened) this.show(new Transcript(data), path);
     } catch (error) {
-      this.tell((error as Error).message);
+      tell((error as Error).message);
     }
   }
 
-  // What is shown
-
-  private show(transcript: Transcript, path: string): void {
-    history.pushState(null, "", path);
+  private show(transcript: Transcript, path: string | null): void {
+    this.opened += 1;
+    if (path !== null) history.pushState(null, "", path);
     this.adopt(transcript);
-    document.body.classList.remove("sidebar-open");
+    this.sidebar.close();
     this.composer.focus();
   }
 
   /** Make a transcript the one shown, and follow the answer that still runs in it. */
   private adopt(transcript: Transcript): void {
     this.transcript = transcript;
-    for (const message of transcript.messages) {
-      const turn = message.turn;
-      if (!turn || turn.status !== "running" || message.id.startsWith("a:")) continue;
-      this.streams.set(turn.id, new TurnStream(turn.id, "running"));
-      this.connection.send({ type: "resume", turn: turn.id, after: -1 });
-    }
-    this.tell("");
+    const running = transcript.messages.filter((message) => message.turn?.status === "running");
+    this.turns.followOnly(running.map((message) => message.turn!.id));
+    tell("");
     this.redraw();
     this.view.scrollToEnd();
   }
 
   private redraw(): void {
-    document.title = this.transcript.title ? `${this.transcript.title} · chatapp` : "chatapp";
+    this.showTitle();
     this.sidebar.select(this.transcript.id);
-    this.view.draw(this.transcript, this.streams);
+    this.view.draw(this.transcript, (turn) => this.turns.get(turn));
     this.composer.setRunning(this.runningTurn() !== null);
   }
 
-  private runningTurn(): string | null {
-    for (const message of this.transcript.messages) {
-      if (message.turn && this.streams.get(message.turn.id)?.isOpen) return message.turn.id;
-    }
-    return null;
+  private showTitle(): void {
+    document.title = this.transcript.title ? `${this.transcript.title} · chatapp` : "chatapp";
   }
 
-  /** One quiet line above the field; blank hides it. */
-  private tell(message: string): void {
-    const notice = byId("notice");
-    notice.textContent = message;
-    notice.hidden = !message;
+  private runningTurn(): string | null {
+    const running = this.transcript.messages.find(
+      (message) => message.turn && this.turns.get(message.turn.id)?.isOpen,
+    );
+    return running?.turn?.id ?? null;
   }
 
   // What the server says
 
   private onLine(line: Line): void {
-    const told = byId("line");
-    told.hidden = line === "open" || line === "connecting";
-    told.replaceChildren(line === "signed-out" ? "You are signed out. " : "Reconnecting…");
-    if (line === "signed-out") {
-      const link = document.createElement("a");
-      link.href = `/accounts/login/?next=${encodeURIComponent(location.pathname)}`;
-      link.textContent = "Log in again";
-      told.append(link, ".");
-    }
+    showLine(line);
     document.body.dataset["line"] = line;
   }
 
   private onFrame(frame: ServerFrame): void {
-    if (isRecord(frame)) this.onRecord(frame);
-    else if (frame.type === "ready") this.onReady(frame.engine);
-    else if (frame.type === "notice") this.showEngine(frame.engine);
-    else if (frame.type === "accepted") this.onAccepted(frame);
-    else if (frame.type === "gap") void this.refetch();
-    else if (frame.type === "error") this.onError(frame.code, frame.message, frame.turn);
-  }
-
-  /** The line is there, again: ask what was not accepted, and go on with what was running. */
-  private onReady(engine: EngineState): void {
-    this.showEngine(engine);
-    for (const frame of this.unaccepted.values()) this.connection.send(frame);
-    for (const [turn, stream] of this.streams) {
-      if (stream.isOpen && !this.unaccepted.has(turn)) {
-        this.connection.send({ type: "resume", turn, after: stream.nextSeq - 1 });
-      }
-    }
+    if (frame.type === "ready" || frame.type === "notice") showEngine(frame.engine);
+    if (frame.type === "ready") this.turns.onReady();
+    if (frame.type === "error") tell(frame.message);
+    this.turns.onFrame(frame);
   }
 
   private onAccepted(frame: AcceptedFrame): void {
-    this.unaccepted.delete(frame.turn);
-    const summary = { id: frame.conversation, title: frame.title, updated_at: new Date().toISOString() };
-    this.sidebar.lift(summary);
+    const { conversation: id, title } = frame;
+    this.sidebar.lift({ id, title, updated_at: new Date().toISOString() });
     if (!this.transcript.answerOf(frame.turn)) return;
     const isNew = this.transcript.id === null;
     this.transcript.accept(frame);
-    const stream = this.streams.get(frame.turn);
-    if (stream && stream.status === "sending") stream.status = "running";
-    if (isNew) history.replaceState(null, "", `/c/${frame.conversation}/`);
+    if (isNew) history.replaceState(null, "", `/c/${id}/`);
     this.redraw();
   }
 
-  private onRecord(frame: RecordFrame): void {
-    const stream = this.streams.get(frame.turn);
-    const message = this.transcript.answerOf(frame.turn);
-    if (!stream || !message) return;
-    const taken = stream.take(frame);
-    if (taken === "gap")
-      this.connection.send({ type: "resume", turn: frame.turn, after: stream.nextSeq - 1 });
-    if (taken !== "applied") return;
-    if (stream.nextSeq % ACK_EVERY === 0 || !stream.isOpen) {
-      this.connection.send({ type: "ack", turn: frame.turn, seq: stream.nextSeq - 1 });
-    }
-    if (stream.isOpen) {
-      const isFirst = frame.type === "delta" && this.askedAt.has(frame.turn);
-      this.view.update(
-        message,
-        this.transcript,
-        stream,
-        isFirst ? () => this.reportPaint(frame.turn) : undefined,
-      );
-    } else if (isEnding(frame)) {
-      this.onEnded(message, stream);
-    }
+  private onGrown(stream: TurnStream, afterPaint?: () => void): void {
+    const message = this.transcript.answerOf(stream.turn);
+    if (message) this.view.update(message, this.transcript, stream, afterPaint);
   }
 
-  private onEnded(message: Message, stream: TurnStream): void {
-    message.text = stream.text;
-    message.status = stream.status === "finished" ? "complete" : (stream.status as "stopped" | "failed");
-    message.turn = {
-      id: stream.turn,
-      status: stream.status as "finished" | "stopped" | "failed",
-      finish_reason: stream.finishReason,
-      error_code: stream.failure?.code ?? "",
-      error_message: stream.failure?.message ?? "",
-      feedback: message.turn?.feedback ?? "none",
-      badge: stream.badge,
-    };
-    this.view.update(message, this.transcript, stream);
-    requestAnimationFrame(() => this.reportPaint(stream.turn));
-    this.streams.delete(stream.turn);
+  private onEnded(stream: TurnStream): void {
+    const message = this.transcript.endAnswer(stream);
+    if (!message) return;
+    this.view.update(message, this.transcript, undefined);
     this.composer.setRunning(this.runningTurn() !== null);
     this.view.announce(stream.failure?.message ?? `Answer: ${stream.text.slice(0, ANNOUNCED_CHARACTERS)}`);
-    if (!stream.isIntact) void this.refetch();
   }
 
-  /** How long after sending the first text was on the screen; told once per turn, and only by the tab that asked. */
-  private reportPaint(turn: string): void {
-    const askedAt = this.askedAt.get(turn);
-    if (askedAt === undefined) return;
-    this.askedAt.delete(turn);
-    this.connection.send({ type: "painted", turn, ms: Math.round((performance.now() - askedAt) * 10) / 10 });
+  private onRefused(frame: AskFrame): void {
+    this.transcript.refuse(frame.turn);
+    // The question goes back where it was written: nothing is lost.
+    if ("text" in frame && !this.composer.text) this.composer.text = frame.text;
+    this.redraw();
   }
 
   /** What is here does not match the server's: take the conversation as the server has it. */
-  private async refetch(): Promise<void> {
-    const id = this.transcript.id;
-    if (!id) return;
+  private async onLost(turn: string): Promise<void> {
+    const { id } = this.transcript;
+    if (!id || !this.transcript.answerOf(turn)) return;
     try {
       const data = await getConversation(id);
-      for (const message of data.messages) if (message.turn) this.streams.delete(message.turn.id);
       if (this.transcript.id === id) this.adopt(new Transcript(data));
     } catch (error) {
-      this.tell((error as Error).message);
+      tell((error as Error).message);
     }
-  }
-
-  private onError(code: string, message: string, turn: string | undefined): void {
-    this.tell(message);
-    if (!turn || !this.unaccepted.has(turn) || code === "too_many_frames") return;
-    this.unaccepted.delete(turn);
-    this.streams.delete(turn);
-    this.askedAt.delete(turn);
-    // The question goes back where it was written: nothing is lost.
-    const text = this.transcript.refuse(turn);
-    if (text !== null && !this.composer.text) this.composer.text = text;
-    this.redraw();
-  }
-
-  private showEngine(engine: EngineState): void {
-    const line = byId("engine");
-    const percent = engine.progress === null ? "" : ` ${Math.round(engine.progress * 100)} %`;
-    const told = {
-      up: "",
-      off: "",
-      loading: `The local model is warming up…${percent} ${engine.message}`,
-      down: `The local model is not there. ${engine.message}`,
-    }[engine.state];
-    line.hidden = !told;
-    byId("engine-text").textContent = told ?? "";
-    const bar = byId<HTMLProgressElement>("engine-progress");
-    bar.hidden = engine.state !== "loading";
-    if (engine.progress === null) bar.removeAttribute("value");
-    else bar.value = engine.progress;
   }
 }

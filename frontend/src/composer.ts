@@ -7,6 +7,13 @@ export function isSendKey(
   return event.key === "Enter" && !event.shiftKey && !event.isComposing && event.keyCode !== 229;
 }
 
+/** Characters as the server counts them: an emoji of two code units is one. */
+function countCharacters(text: string): number {
+  let count = text.length;
+  for (const unit of text) count -= unit.length - 1;
+  return count;
+}
+
 // The limit is told when it comes near: from this share of it.
 const TELL_FROM_SHARE = 0.8;
 
@@ -40,7 +47,8 @@ export class Composer {
     this.field.addEventListener("input", () => this.update());
     this.stopButton.addEventListener("click", () => actions.stop());
     document.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && this.isRunning && !event.defaultPrevented) actions.stop();
+      if (event.key !== "Escape" || event.isComposing || event.defaultPrevented) return;
+      if (this.isRunning) actions.stop();
     });
     this.update();
   }
@@ -60,6 +68,8 @@ export class Composer {
 
   setRunning(isRunning: boolean): void {
     this.isRunning = isRunning;
+    // A hidden button cannot keep the focus: it goes where the next question is written.
+    if (!isRunning && document.activeElement === this.stopButton) this.focus();
     this.stopButton.hidden = !isRunning;
     this.sendButton.hidden = isRunning;
     this.update();
@@ -71,7 +81,7 @@ export class Composer {
   }
 
   private update(): void {
-    const { length } = this.field.value;
+    const length = countCharacters(this.field.value);
     const isTooLong = length > this.maxCharacters;
     this.sendButton.disabled = isTooLong || !this.field.value.trim();
     this.count.hidden = length < this.maxCharacters * TELL_FROM_SHARE;

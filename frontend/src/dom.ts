@@ -25,6 +25,7 @@ export function button(
   title = label,
 ): HTMLButtonElement {
   const node = make("button", { type: "button", class: className, title }, label);
+  if (title !== label) node.setAttribute("aria-label", title);
   node.addEventListener("click", onClick);
   return node;
 }

@@ -19,6 +19,8 @@ import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
 import MarkdownIt from "markdown-it";
 
+import { make } from "./dom";
+
 const LANGUAGES = {
   bash,
   c,
@@ -40,6 +42,8 @@ for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(
 
 // Highlighting is for reading: a block as long as this is not read, and would hold the page up.
 const HIGHLIGHT_MAX_CHARACTERS = 20_000;
+// An answer longer than this is shown as plain text: a table of it alone would hold the page up for a second.
+const MARKDOWN_MAX_CHARACTERS = 60_000;
 // Deeper nesting than this is an attack or an accident.
 const MAX_NESTING = 20;
 
@@ -86,21 +90,36 @@ const ALLOWED = {
   ],
   ALLOWED_ATTR: ["href", "class", "start", "tabindex", "type"],
   ALLOWED_URI_REGEXP: /^(?:https?:|mailto:)/i,
+  // The expression is held against every attribute that is not named here.
+  ADD_URI_SAFE_ATTR: ["start", "tabindex", "type"],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   RETURN_DOM_FRAGMENT: true as const,
 };
 
+export function isTooLongForMarkdown(text: string): boolean {
+  return text.length > MARKDOWN_MAX_CHARACTERS;
+}
+
 /** Sanitised nodes: the only way from model text into the page. */
 export function renderMarkdown(text: string): DocumentFragment {
+  if (isTooLongForMarkdown(text)) return renderPlain(text);
   const fragment = DOMPurify.sanitize(markdown.render(text), ALLOWED);
   for (const link of fragment.querySelectorAll("a")) {
     link.target = "_blank";
     link.rel = "noopener noreferrer nofollow";
+    // An empty address would be this page.
+    if (!link.getAttribute("href")) link.removeAttribute("href");
   }
   for (const block of fragment.querySelectorAll("p, h1, h2, h3, h4, h5, h6, li, blockquote, td, th")) {
     block.setAttribute("dir", "auto");
   }
+  return fragment;
+}
+
+function renderPlain(text: string): DocumentFragment {
+  const fragment = document.createDocumentFragment();
+  fragment.append(make("div", { class: "plain", dir: "auto" }, text));
   return fragment;
 }
 

@@ -2,6 +2,7 @@
 
 import { AnswerText } from "./answer_text";
 import { makeBadge } from "./badge";
+import { copyText } from "./clipboard";
 import { button, iconButton, make } from "./dom";
 import type { TurnStream } from "./stream";
 import type { Message } from "./transcript";
@@ -9,7 +10,7 @@ import type { Message } from "./transcript";
 export type MessageActions = {
   askAgain(message: Message): void;
   rate(message: Message, value: "up" | "down" | "none"): void;
-  step(message: Message, by: number): void;
+  step(message: Message, by: -1 | 1): void;
 };
 
 export interface MessageView {
@@ -79,13 +80,15 @@ export class AnswerView implements MessageView {
     const tools = make("div", { class: "tools", role: "group", "aria-label": "For this answer" });
     if (count > 1) {
       tools.append(
-        button("‹", "tool", () => actions.step(message, -1), "Earlier answer"),
+        this.makeStep("‹", -1, index === 0),
         make("span", { class: "count" }, `${index + 1} of ${count}`),
-        button("›", "tool", () => actions.step(message, 1), "Later answer"),
+        this.makeStep("›", 1, index === count - 1),
       );
     }
-    if (message.text)
-      tools.append(button("Copy", "tool", () => void copyText(message.text, tools), "Copy as Markdown"));
+    if (message.text) {
+      const copy = button("Copy", "tool", () => void copyText(message.text, copy), "Copy as Markdown");
+      tools.append(copy);
+    }
     tools.append(
       button(failed ? "Try again" : "Ask again", failed ? "tool strong" : "tool", () =>
         actions.askAgain(message),
@@ -93,6 +96,14 @@ export class AnswerView implements MessageView {
     );
     if (!failed) tools.append(this.makeThumb("up", "Good answer"), this.makeThumb("down", "Bad answer"));
     return tools;
+  }
+
+  private makeStep(sign: string, by: -1 | 1, isLast: boolean): HTMLElement {
+    const label = by < 0 ? "Earlier answer" : "Later answer";
+    const step = button(sign, "tool", () => this.actions.step(this.message, by), label);
+    step.dataset["step"] = String(by);
+    step.disabled = isLast;
+    return step;
   }
 
   private makeThumb(value: "up" | "down", label: string): HTMLElement {
@@ -125,17 +136,4 @@ function describeEnd(message: Message): [string, string] {
     return ["The answer reached the longest length and was cut off.", "cut"];
   if (turn?.finish_reason === "content_filter") return ["The provider's filter ended this answer.", "cut"];
   return ["", ""];
-}
-
-async function copyText(text: string, near: HTMLElement): Promise<void> {
-  const target = near.matches("button") ? near : near.querySelector<HTMLElement>('[title^="Copy"]');
-  let told = "Copied";
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    told = "Not allowed";
-  }
-  if (!target) return;
-  target.textContent = told;
-  window.setTimeout(() => (target.textContent = "Copy"), 1_500);
 }

@@ -47,26 +47,23 @@ export type AcceptedFrame = {
   repeated: boolean;
 };
 
+export type ErrorFrame = { type: "error"; code: string; message: string; turn?: string };
+
 export type ServerFrame =
   | { type: "ready"; protocol: number; engine: EngineState }
   | { type: "notice"; engine: EngineState }
   | AcceptedFrame
   | RecordFrame
   | { type: "gap"; turn: string; url: string }
-  | { type: "error"; code: string; message: string; turn?: string }
+  | ErrorFrame
   | { type: "heartbeat" }
   | { type: "pong" };
 
+type Asking = { type: "ask"; turn: string; conversation: string | null; cache: "use" | "bypass" };
+export type AskFrame = Asking & ({ text: string; parent?: string } | { again: string });
+
 export type ClientFrame =
-  | {
-      type: "ask";
-      turn: string;
-      conversation: string | null;
-      text: string;
-      parent?: string;
-      cache: "use" | "bypass";
-    }
-  | { type: "ask"; turn: string; conversation: string | null; again: string; cache: "use" | "bypass" }
+  | AskFrame
   | { type: "stop"; turn: string }
   | { type: "resume"; turn: string; after: number }
   | { type: "ack"; turn: string; seq: number }

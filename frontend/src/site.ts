@@ -19,7 +19,15 @@ document.getElementById("theme")?.addEventListener("click", () => {
   window.dispatchEvent(new CustomEvent("themechange"));
 });
 
-document.getElementById("sidebar-toggle")?.addEventListener("click", (event) => {
-  const isOpen = document.body.classList.toggle("sidebar-open");
-  (event.currentTarget as HTMLElement).setAttribute("aria-expanded", String(isOpen));
+const menu = document.querySelector<HTMLDetailsElement>("details.menu");
+
+document.addEventListener("click", (event) => {
+  if (menu?.open && !menu.contains(event.target as Node)) menu.open = false;
+});
+
+menu?.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !menu.open) return;
+  event.preventDefault();
+  menu.open = false;
+  menu.querySelector("summary")?.focus();
 });

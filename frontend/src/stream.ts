@@ -36,12 +36,7 @@ export class TurnStream {
   /** What was done with a record: "gap" means that one is missing and the stream is to be resumed. */
   take(frame: RecordFrame): Taken {
     if (frame.seq < this.nextSeq) return "known";
-    if (frame.seq > this.nextSeq) {
-      this.early.set(frame.seq, frame);
-      if (this.early.size <= EARLY_MAX) return "early";
-      this.early.clear();
-      return "gap";
-    }
+    if (frame.seq > this.nextSeq) return this.keepEarly(frame);
     let next: RecordFrame | undefined = frame;
     while (next) {
       this.apply(next);
@@ -50,6 +45,14 @@ export class TurnStream {
       this.early.delete(this.nextSeq);
     }
     return "applied";
+  }
+
+  private keepEarly(frame: RecordFrame): Taken {
+    this.early.set(frame.seq, frame);
+    // Nothing follows an ending: what is missing before it will not come by itself.
+    if (this.early.size <= EARLY_MAX && !isEnding(frame)) return "early";
+    this.early.clear();
+    return "gap";
   }
 
   private apply(frame: RecordFrame): void {

@@ -1,6 +1,7 @@
 // A conversation as a tree of messages, and the path through it that is shown.
 
 import type { AcceptedFrame, Badge } from "./protocol";
+import type { TurnStream } from "./stream";
 
 export type TurnInfo = {
   id: string;
@@ -28,7 +29,7 @@ export class Transcript {
   id: string | null;
   title: string;
   readonly messages: Message[];
-  /** Which child of a message is shown, where it is not the latest. */
+  /** Which child of a message is shown, where it is not the one that leads to the latest message. */
   private chosen = new Map<string | null, string>();
 
   constructor(data: ConversationData | null) {
@@ -40,11 +41,8 @@ export class Transcript {
   /** The messages shown, from the first to the last. */
   path(): Message[] {
     const path: Message[] = [];
-    let current = this.shownChild(null);
-    while (current) {
-      path.push(current);
-      current = this.shownChild(current.id);
-    }
+    const shown = this.shownChildren();
+    for (let next = shown.get(null); next; next = shown.get(next.id)) path.push(next);
     return path;
   }
 
@@ -104,24 +102,55 @@ export class Transcript {
     this.rename(`a:${frame.turn}`, frame.answer);
   }
 
-  /** The server did not take it: what was added for the turn goes. Returns the question's text if it was new. */
-  refuse(turn: string): string | null {
-    const question = this.messages.find((message) => message.id === `q:${turn}`);
+  /** The server did not take it: what was added for the turn goes. */
+  refuse(turn: string): void {
     for (const id of [`a:${turn}`, `q:${turn}`]) {
       const index = this.messages.findIndex((message) => message.id === id);
-      if (index >= 0) this.chosen.delete(this.messages[index]!.parent);
-      if (index >= 0) this.messages.splice(index, 1);
+      if (index < 0) continue;
+      this.chosen.delete(this.messages[index]!.parent);
+      this.messages.splice(index, 1);
     }
-    return question ? question.text : null;
+  }
+
+  /** Keep what an ended stream said in its answer, which is returned; undefined when it is another conversation's. */
+  endAnswer(stream: TurnStream): Message | undefined {
+    const { status, turn } = stream;
+    const message = this.answerOf(turn);
+    if (!message?.turn || status === "sending" || status === "running") return undefined;
+    message.text = stream.text;
+    message.status = status === "finished" ? "complete" : status;
+    message.turn = {
+      ...message.turn,
+      status,
+      finish_reason: stream.finishReason,
+      error_code: stream.failure?.code ?? "",
+      error_message: stream.failure?.message ?? "",
+      badge: stream.badge,
+    };
+    return message;
   }
 
   answerOf(turn: string): Message | undefined {
     return this.messages.find((message) => message.turn?.id === turn);
   }
 
-  private shownChild(parent: string | null): Message | undefined {
-    const children = this.messages.filter((message) => message.parent === parent);
-    return children.find((child) => child.id === this.chosen.get(parent)) ?? children.at(-1);
+  /** The child that is shown of each message: the chosen one, else the one that leads to the latest message. */
+  private shownChildren(): Map<string | null, Message> {
+    const shown = new Map<string | null, Message>();
+    const latestUnder = new Map<string | null, number>();
+    // Backwards, since a message is written after its parent: by then all that follows it has been seen.
+    for (let index = this.messages.length - 1; index >= 0; index -= 1) {
+      const message = this.messages[index]!;
+      const latest = latestUnder.get(message.id) ?? index;
+      if (latest > (latestUnder.get(message.parent) ?? -1)) {
+        latestUnder.set(message.parent, latest);
+        shown.set(message.parent, message);
+      }
+    }
+    for (const message of this.messages) {
+      if (this.chosen.get(message.parent) === message.id) shown.set(message.parent, message);
+    }
+    return shown;
   }
 
   private rename(from: string, to: string): void {

@@ -23,14 +23,14 @@ export class TranscriptView {
   }
 
   /** Show the transcript's path; views of messages that stay on it are kept as they are. */
-  draw(transcript: Transcript, streams: Map<string, TurnStream>): void {
+  draw(transcript: Transcript, streamOf: (turn: string) => TurnStream | undefined): void {
     const path = transcript.path();
     this.empty.hidden = path.length > 0;
     const views = new Map<Message, MessageView>();
     for (const message of path) views.set(message, this.views.get(message) ?? this.makeView(message));
     this.views = views;
     this.list.replaceChildren(...Array.from(views.values(), (view) => view.root));
-    for (const message of path) this.update(message, transcript, streams.get(message.turn?.id ?? ""));
+    for (const message of path) this.update(message, transcript, streamOf(message.turn?.id ?? ""));
     this.followEnd();
   }
 
@@ -45,8 +45,9 @@ export class TranscriptView {
     if (!(view instanceof AnswerView)) return;
     if (stream?.isOpen) {
       view.showStream(stream, () => {
-        afterPaint?.();
         this.followEnd();
+        // A timer set while a frame is drawn runs once that frame is on the screen.
+        if (afterPaint) window.setTimeout(afterPaint);
       });
     } else {
       const siblings = transcript.siblings(message);
@@ -58,6 +59,13 @@ export class TranscriptView {
   scrollToEnd(): void {
     this.follows = true;
     this.scroller.scrollTop = this.scroller.scrollHeight;
+  }
+
+  /** Stepping from answer to answer replaces the buttons: the one that was used keeps the focus. */
+  focusPager(message: Message, by: -1 | 1): void {
+    const pager = this.views.get(message)?.root.querySelectorAll<HTMLButtonElement>("[data-step]");
+    const same = Array.from(pager ?? []).filter((button) => !button.disabled);
+    (same.find((button) => button.dataset["step"] === String(by)) ?? same[0])?.focus();
   }
 
   /** Said to a screen reader, once the answer is whole: word by word it would be noise. */
