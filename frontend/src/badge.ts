@@ -38,7 +38,7 @@ function makeDetails(badge: Badge): HTMLElement {
   if (badge.cached) {
     const { question, answered_at, similarity, scope } = badge.cached;
     const when = scope === "curated" ? "Curated" : `Answered before, ${formatWhen(answered_at)},`;
-    const told = `${when} to “${question}” (${(similarity * 100).toFixed(1)} % alike).`;
+    const told = `${when} to “${question}” (${(similarity * 100).toFixed(1)}\u00a0% alike).`;
     details.append(make("p", { dir: "auto" }, told));
   } else if (badge.reason) {
     details.append(make("p", {}, badge.reason));

@@ -140,7 +140,9 @@ export class Sidebar {
     } catch (error) {
       this.actions.fail((error as Error).message);
     }
+    const hadFocus = this.list.contains(document.activeElement);
     this.draw();
+    if (hadFocus) this.itemOf(id)?.querySelector("a")?.focus();
   }
 
   /** The item is a link again, and has the focus. */

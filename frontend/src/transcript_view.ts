@@ -19,6 +19,8 @@ export class TranscriptView {
 
   constructor(private readonly actions: MessageActions) {
     this.scroller.addEventListener("scroll", () => this.onScroll(), { passive: true });
+    // A badge that is opened at the end would open out of sight. The event does not bubble: it is caught on its way down.
+    this.list.addEventListener("toggle", () => this.followEnd(), { capture: true });
     this.jump.addEventListener("click", () => this.scrollToEnd());
   }
 

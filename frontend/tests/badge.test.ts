@@ -35,7 +35,7 @@ test("a cached badge says to which question and when", () => {
   };
   const badge = makeBadge(makeBadgeData({ source: "cache", cached, tokens_per_s: null }));
   expect(badge.querySelector(".source")?.textContent).toBe("Cache");
-  expect(badge.textContent).toContain("“What is <b>France</b>?” (95.3 % alike)");
+  expect(badge.textContent).toContain("“What is <b>France</b>?” (95.3\u00a0% alike)");
   expect(badge.textContent).toContain("2026");
   expect(badge.querySelector("b")).toBeNull();
 });

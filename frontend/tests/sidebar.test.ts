@@ -56,6 +56,7 @@ test("a title is changed in place, and its link has the focus afterwards", async
   find<HTMLFormElement>(".rename").requestSubmit();
   await vi.waitFor(() => expect(titles()).toEqual(["New", "Second"]));
   expect(actions.rename).toHaveBeenCalledExactlyOnceWith("one", "New");
+  expect(document.activeElement?.textContent).toBe("New");
 });
 
 test("Esc leaves the title as it was, and stops nothing else", () => {
