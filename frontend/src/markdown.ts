@@ -42,8 +42,9 @@ for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(
 
 // Highlighting is for reading: a block as long as this is not read, and would hold the page up.
 const HIGHLIGHT_MAX_CHARACTERS = 20_000;
-// An answer longer than this is shown as plain text: a table of it alone would hold the page up for a second.
-const MARKDOWN_MAX_CHARACTERS = 60_000;
+// An answer longer than this is shown as plain text. It is twice what the largest route may say; if it is all one table,
+// Chromium is held up by it for 0.3 s.
+const MARKDOWN_MAX_CHARACTERS = 30_000;
 // Deeper nesting than this is an attack or an accident.
 const MAX_NESTING = 20;
 

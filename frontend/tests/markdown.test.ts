@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 
 import { lastBlockStart, renderMarkdown } from "../src/markdown";
 import { AnswerText } from "../src/answer_text";
@@ -27,6 +27,11 @@ function dangers(root: HTMLElement): string[] {
   }
   return found;
 }
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
 
 const PAYLOADS = [
   "<script>alert(1)</script>",
@@ -157,7 +162,7 @@ test.each([
   expect(dangers(render(text))).toEqual([]);
 });
 
-const ANSWER = [
+const BLOCKS = [
   "Intro line that is long enough. ".repeat(8).trim(),
   "- one\n- two\n\n  still two",
   "1. a\n2. b",
@@ -167,7 +172,7 @@ const ANSWER = [
   "> quoted\n> more",
   "## Title",
   "The end.",
-].join("\n\n");
+];
 
 test("the last block begins where nothing before it can change", () => {
   expect(lastBlockStart("one")).toBe(0);
@@ -176,24 +181,40 @@ test("the last block begins where nothing before it can change", () => {
   expect(lastBlockStart("a\n\n- one\n\n- two")).toBe(3);
 });
 
-test("an answer that grew letter by letter looks like the whole one", () => {
+// Each block in its turn is the one that the growing text is cut at.
+const ANSWERS = BLOCKS.map((_, index) => [...BLOCKS.slice(index), ...BLOCKS.slice(0, index)].join("\n\n"));
+
+test.each(ANSWERS)("an answer that grew letter by letter looks like the whole one", (answer) => {
   const grown = document.createElement("div");
   const frames: FrameRequestCallback[] = [];
-  const real = globalThis.requestAnimationFrame;
-  globalThis.requestAnimationFrame = (callback) => frames.push(callback);
-  try {
-    const text = new AnswerText(grown);
-    for (let length = 1; length <= ANSWER.length; length += 3) {
-      text.grow(ANSWER.slice(0, length));
-      while (frames.length) frames.shift()!(0);
-    }
-    text.grow(ANSWER);
-    while (frames.length) frames.shift()!(0);
-  } finally {
-    globalThis.requestAnimationFrame = real;
+  vi.stubGlobal("requestAnimationFrame", (callback: FrameRequestCallback) => frames.push(callback));
+  // Drawing takes no time here: nothing is put off.
+  vi.spyOn(performance, "now").mockReturnValue(0);
+  const text = new AnswerText(grown);
+  for (let length = 1; length < answer.length + 7; length += 7) {
+    text.grow(answer.slice(0, length));
+    frames.shift()!(0);
   }
   const grownBlocks = Array.from(grown.children, (part) => part.innerHTML).join("");
   const withoutSpace = (html: string): string => html.replace(/\s+/g, "");
   expect(grown.children[0]!.childElementCount).toBeGreaterThan(1);
-  expect(withoutSpace(grownBlocks)).toBe(withoutSpace(render(ANSWER).innerHTML));
+  expect(withoutSpace(grownBlocks)).toBe(withoutSpace(render(answer).innerHTML));
+});
+
+test("after a slow drawing the page rests before the next one", () => {
+  const grown = document.createElement("div");
+  const frames: FrameRequestCallback[] = [];
+  let now = 0;
+  vi.stubGlobal("requestAnimationFrame", (callback: FrameRequestCallback) => frames.push(callback));
+  // Each look at the clock costs 50 ms: so does each drawing.
+  vi.spyOn(performance, "now").mockImplementation(() => (now += 50));
+  const text = new AnswerText(grown);
+  text.grow("one");
+  frames.shift()!(0);
+  text.grow("one two");
+  frames.shift()!(0);
+  expect([grown.textContent?.trim(), frames.length]).toEqual(["one", 1]);
+  now += 1_000;
+  frames.shift()!(0);
+  expect(grown.textContent?.trim()).toBe("one two");
 });
