@@ -82,6 +82,10 @@ def conversation(request: HttpRequest, conversation_id: uuid.UUID) -> HttpRespon
         {
             "conversation_id": conversation_id,
             "summary": summary,
+            "measures": [("Time to first token", summary["ttft"]), ("Total", summary["total"])],
+            # What was said is its owner's to read: to others the chat would answer that there is no such page.
+            "is_own": summary["user_id"] == request.user.pk,
+            "turns_max": TURNS_MAX,
             "turns": [(turn, list_segments(turn, longest_ms=longest_ms)) for turn in turns],
             "labels": LABELS.items(),
         },

@@ -23,9 +23,15 @@ export class LatencyChart {
   draw(report: Report, source: SourceName, measure: Measure): void {
     const series = report.series.sources[source][measure];
     const data: uPlot.AlignedData = [report.series.times, series.p50, series.p95, series.p99];
-    // Colours may have changed with the theme: the plot is made anew.
+    // Kept while it can be: who points at a moment keeps pointing at it when new numbers come.
+    if (this.plot) this.plot.setData(data);
+    else this.plot = new uPlot(this.options(), data, this.root);
+  }
+
+  /** Before the next `draw`: the colours of a plot are read when it is made. */
+  forgetColors(): void {
     this.plot?.destroy();
-    this.plot = new uPlot(this.options(), data, this.root);
+    this.plot = null;
   }
 
   private options(): uPlot.Options {

@@ -16,8 +16,7 @@ export function startDashboard(first: Report): void {
 
   const drawChart = (): void => chart.draw(report, source.value as SourceName, measure.value as Measure);
   const draw = (): void => {
-    const turns = report.sources[0]!;
-    byId("nothing").hidden = turns.finished + turns.stopped + turns.failed > 0;
+    byId("nothing").hidden = report.sources[0]!.turns > 0;
     drawSources(byId("sources"), report.sources);
     drawFailures(byId("failures"), report.failures);
     drawConversations(byId("conversations"), report);
@@ -26,10 +25,14 @@ export function startDashboard(first: Report): void {
     drawChart();
   };
   const refresh = async (): Promise<void> => {
+    const wanted = page;
     try {
-      const response = await fetch(`/latency/data/?range=${report.range}&page=${page}`);
+      const response = await fetch(`/latency/data/?range=${report.range}&page=${wanted}`);
       if (!response.ok) throw new Error(String(response.status));
-      report = (await response.json()) as Report;
+      const found = (await response.json()) as Report;
+      // Somebody turned the page meanwhile: its own answer is on the way.
+      if (wanted !== page) return;
+      report = found;
       byId("stale").hidden = true;
       draw();
     } catch {
@@ -45,7 +48,12 @@ export function startDashboard(first: Report): void {
   measure.addEventListener("change", drawChart);
   byId("earlier").addEventListener("click", () => turnPage(1));
   byId("later").addEventListener("click", () => turnPage(-1));
-  window.addEventListener("themechange", drawChart);
+  const recolor = (): void => {
+    chart.forgetColors();
+    drawChart();
+  };
+  window.addEventListener("themechange", recolor);
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolor);
   window.setInterval(() => {
     if (document.visibilityState === "visible") void refresh();
   }, REFRESH_MS);

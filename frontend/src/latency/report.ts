@@ -1,23 +1,30 @@
 // The report of /latency/data/, as types.
 
-export type Percentiles = { p50: number | null; p95: number | null; p99: number | null };
+/** Milliseconds of `n` finished turns; whether they are enough to trust is the server's to say. */
+export type Percentiles = {
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+  n: number;
+  enough_for_p95: boolean;
+  enough_for_p99: boolean;
+};
 export type Measure = "ttft" | "total";
 export type SourceName = "all" | "cache" | "local" | "flagship";
 
 export type SourceSummary = {
   name: SourceName;
+  turns: number;
   finished: number;
   stopped: number;
   failed: number;
   ttft: Percentiles;
   total: Percentiles;
-  enough_for_p95: boolean;
-  enough_for_p99: boolean;
   tokens_per_s: number | null;
   cost_usd: number | null;
 };
 
-export type Series = Record<keyof Percentiles, (number | null)[]>;
+export type Series = Record<"p50" | "p95" | "p99", (number | null)[]>;
 
 export type Report = {
   range: string;

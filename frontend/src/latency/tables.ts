@@ -7,18 +7,19 @@ import type { Percentiles, Report, SourceSummary } from "./report";
 const NAMES = { all: "All", cache: "Cache", local: "Local", flagship: "Flagship" };
 
 export function drawSources(body: HTMLElement, sources: SourceSummary[]): void {
-  body.replaceChildren(...sources.map(makeSourceRow));
+  const all = sources[0]?.turns ?? 0;
+  body.replaceChildren(...sources.map((source) => makeSourceRow(source, all)));
 }
 
-function makeSourceRow(source: SourceSummary): HTMLElement {
-  const few = { p50: false, p95: !source.enough_for_p95, p99: !source.enough_for_p99 };
+function makeSourceRow(source: SourceSummary, allTurns: number): HTMLElement {
   return make(
     "tr",
     {},
     make("th", { scope: "row" }, make("span", { class: `dot dot-${source.name}` }), NAMES[source.name]),
+    make("td", {}, allTurns ? `${Math.round((100 * source.turns) / allTurns)} %` : "–"),
     make("td", {}, String(source.finished)),
-    ...makePercentiles(source.ttft, few),
-    ...makePercentiles(source.total, few),
+    ...makePercentiles(source.ttft),
+    ...makePercentiles(source.total),
     make("td", {}, source.tokens_per_s === null ? "–" : source.tokens_per_s.toFixed(0)),
     make("td", {}, source.cost_usd === null ? "–" : `$${source.cost_usd.toFixed(4)}`),
     make("td", {}, String(source.stopped)),
@@ -26,13 +27,17 @@ function makeSourceRow(source: SourceSummary): HTMLElement {
   );
 }
 
-function makePercentiles(values: Percentiles, few: Record<keyof Percentiles, boolean>): HTMLElement[] {
-  return (["p50", "p95", "p99"] as const).map((name) => {
-    const isFew = few[name] && values[name] !== null;
-    const cell = make("td", { class: isFew ? "few" : "" }, formatMs(values[name]));
-    if (isFew) cell.title = name === "p95" ? "Fewer than 20 turns" : "Fewer than 100 turns";
-    return cell;
-  });
+function makePercentiles(values: Percentiles): HTMLElement[] {
+  return [
+    makePercentile(values.p50, true, ""),
+    makePercentile(values.p95, values.enough_for_p95, "Fewer than 20 turns"),
+    makePercentile(values.p99, values.enough_for_p99, "Fewer than 100 turns"),
+  ];
+}
+
+function makePercentile(ms: number | null, isEnough: boolean, whyNot: string): HTMLElement {
+  const isFew = ms !== null && !isEnough;
+  return make("td", isFew ? { class: "few", title: whyNot } : {}, formatMs(ms));
 }
 
 export function drawConversations(body: HTMLElement, report: Report): void {
@@ -48,8 +53,8 @@ export function drawConversations(body: HTMLElement, report: Report): void {
         ),
         make("td", { dir: "auto" }, row.user ?? "deleted"),
         make("td", {}, String(row.turns)),
-        ...makePercentiles(row.ttft, NONE_FEW),
-        ...makePercentiles(row.total, NONE_FEW),
+        ...makePercentiles(row.ttft),
+        ...makePercentiles(row.total),
         make(
           "td",
           {},
@@ -59,8 +64,6 @@ export function drawConversations(body: HTMLElement, report: Report): void {
     ),
   );
 }
-
-const NONE_FEW = { p50: false, p95: false, p99: false };
 
 export function drawFailures(list: HTMLElement, failures: Report["failures"]): void {
   list.replaceChildren(
