@@ -18,12 +18,12 @@ function makeSourceRow(source: SourceSummary, allTurns: number): HTMLElement {
     make("th", { scope: "row" }, make("span", { class: `dot dot-${source.name}` }), NAMES[source.name]),
     make("td", {}, allTurns ? `${Math.round((100 * source.turns) / allTurns)} %` : "–"),
     make("td", {}, String(source.finished)),
+    make("td", {}, String(source.stopped)),
+    make("td", {}, String(source.failed)),
     ...makePercentiles(source.ttft),
     ...makePercentiles(source.total),
     make("td", {}, source.tokens_per_s === null ? "–" : source.tokens_per_s.toFixed(0)),
     make("td", {}, source.cost_usd === null ? "–" : `$${source.cost_usd.toFixed(4)}`),
-    make("td", {}, String(source.stopped)),
-    make("td", {}, String(source.failed)),
   );
 }
 
@@ -51,7 +51,7 @@ export function drawConversations(body: HTMLElement, report: Report): void {
           { scope: "row" },
           make("a", { href: `/latency/conversations/${row.id}/` }, row.id.slice(0, 8)),
         ),
-        make("td", { dir: "auto" }, row.user ?? "deleted"),
+        make("td", {}, make("bdi", {}, row.user ?? "deleted")),
         make("td", {}, String(row.turns)),
         ...makePercentiles(row.ttft),
         ...makePercentiles(row.total),
