@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from django.core.asgi import get_asgi_application
 
@@ -20,6 +21,10 @@ from chatapp.sockets.paths import urlpatterns  # noqa: E402
 
 # Before the first question, not during it.
 load_embedder()
+
+# The event loop shares the interpreter with the threads of the ORM and waits for its turn after each of its own: by
+# default up to 5 ms, which is as long as a whole question takes.
+sys.setswitchinterval(0.0005)
 
 application = ProtocolTypeRouter(
     {

@@ -53,14 +53,27 @@ class RoutingSnapshot:
     routes: tuple[RouteSettings, ...]
 
 
-def load_snapshot() -> RoutingSnapshot:
-    """Two queries, in every turn: that is what makes an edit apply to the next one."""
+Stamp = tuple[int | None, int | None]
+
+# The latest snapshot of this process with its stamp.
+_latest: tuple[Stamp, RoutingSnapshot] | None = None
+
+
+def load_snapshot(*, stamp: Stamp | None = None) -> RoutingSnapshot:
+    """What is in force now. `stamp` (the latest ids of a route's history and of a policy) tells that nothing has
+    changed: the snapshot of an equal stamp is taken again without a query, so an edit applies to the next turn."""
+    global _latest
+    if stamp is not None and _latest is not None and _latest[0] == stamp:
+        return _latest[1]
     routes = Route.objects.order_by("tier", "name").values(*RouteSettings.__slots__)
     active = RoutePolicy.objects.filter(is_active=True).first()
-    return RoutingSnapshot(
+    snapshot = RoutingSnapshot(
         policy=_as_policy(active) if active else Policy(version=0, threshold=0.5),
         routes=tuple(RouteSettings(**route) for route in routes),
     )
+    if stamp is not None:
+        _latest = (stamp, snapshot)
+    return snapshot
 
 
 def _as_policy(row: RoutePolicy) -> Policy:

@@ -7,13 +7,14 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import numpy as np
-from django.db.models import F, Q, QuerySet
+from django.db import connection
+from django.db.models import F
 from django.utils import timezone
 from numpy.typing import NDArray
-from pgvector.django import CosineDistance
+from pgvector import HalfVector
 
 from chatapp.answercache.models import CachedAnswer
 from chatapp.answercache.normalise import normalise_question
@@ -94,38 +95,62 @@ def find_answer(query: CacheQuery) -> CacheVerdict:
     return CacheVerdict("refused", None, nearest, reasons)
 
 
-def _explain(query: CacheQuery, row: Any) -> tuple[str, ...]:
+def _explain(query: CacheQuery, row: _Candidate) -> tuple[str, ...]:
     try:
         return explain_difference(query.question, row.question, row.similarity)
     except Exception:
-        logger.exception("cached answer %s could not be compared", row.pk)
+        logger.exception("cached answer %s could not be compared", row.id)
         return ("The comparison failed.",)
 
 
-def _nearest(query: CacheQuery) -> QuerySet[Any]:
-    return (
-        _served_to(query)
-        .annotate(distance=CosineDistance("embedding", query.embedding), similarity=1 - F("distance"))
-        .order_by("distance")
-        .only("id", "question", "question_digest", "answer", "scope", "answered_at")[:CANDIDATES]
-    )
+# Written out, since it stands between a question and its first token: the ORM takes as long to build it as Postgres to
+# answer it. The predicate is who may be served. Only ORDER BY ... <=> ... LIMIT is answered from the index.
+_NEAREST = """
+    WITH asked AS (SELECT %(embedding)s::halfvec(384) AS vector)
+    SELECT id, question, question_digest, answer, scope, answered_at,
+           1 - (embedding <=> (SELECT vector FROM asked)) AS similarity
+    FROM answercache_cachedanswer
+    WHERE (
+            scope = 'curated'
+            OR (scope = 'shared' AND fingerprint = ANY(%(fingerprints)s))
+            OR (scope = 'private' AND user_id = %(user_id)s AND fingerprint = ANY(%(fingerprints)s))
+        )
+        AND (expires_at IS NULL OR expires_at > NOW())
+        AND embedder = %(embedder)s
+        AND context_digest = %(context_digest)s
+    ORDER BY embedding <=> (SELECT vector FROM asked)
+    LIMIT %(limit)s
+"""
 
 
-def _served_to(query: CacheQuery) -> QuerySet[CachedAnswer]:
-    own = Q(scope=CachedAnswer.Scope.PRIVATE, user_id=query.user_id, fingerprint__in=query.fingerprints)
-    shared = Q(scope=CachedAnswer.Scope.SHARED, fingerprint__in=query.fingerprints)
-    curated = Q(scope=CachedAnswer.Scope.CURATED)
-    return CachedAnswer.objects.filter(
-        own | shared | curated,
-        Q(expires_at__isnull=True) | Q(expires_at__gt=timezone.now()),
-        embedder=query.embedder,
-        context_digest=query.context_digest,
-    )
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    id: UUID
+    question: str
+    question_digest: str
+    answer: str
+    scope: str
+    answered_at: datetime
+    similarity: float
 
 
-def _as_hit(row: Any) -> CacheHit:
+def _nearest(query: CacheQuery) -> list[_Candidate]:
+    values: dict[str, Any] = {
+        "embedding": HalfVector(query.embedding).to_text(),
+        "fingerprints": list(query.fingerprints),
+        "user_id": query.user_id,
+        "embedder": query.embedder,
+        "context_digest": query.context_digest,
+        "limit": CANDIDATES,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_NEAREST, values)
+        return [_Candidate(*row) for row in cursor.fetchall()]
+
+
+def _as_hit(row: _Candidate) -> CacheHit:
     return CacheHit(
-        entry_id=row.pk,
+        entry_id=row.id,
         question=row.question,
         answer=row.answer,
         similarity=min(1.0, row.similarity),
@@ -143,31 +168,34 @@ def save_answer(new: NewAnswer) -> None:
     of service stays out."""
     if not new.answer.strip():
         return
-    now = timezone.now()
-    found = CachedAnswer.objects.filter(
-        user_id=new.user_id,
-        question_digest=digest_question(new.question),
-        context_digest=new.context_digest,
-        fingerprint=new.fingerprint,
-    )
-    fields = {
+    values: dict[str, Any] = {
+        "id": uuid4(),
+        "question": new.question,
+        "question_digest": digest_question(new.question),
+        "embedding": HalfVector(new.embedding).to_text(),
+        "embedder": new.embedder,
         "answer": new.answer,
-        "answered_at": now,
-        "expires_at": new.expires_at,
+        "user_id": new.user_id,
+        "context_digest": new.context_digest,
+        "fingerprint": new.fingerprint,
         "source_turn_id": new.source_turn_id,
+        "expires_at": new.expires_at,
     }
-    if found.exclude(scope=CachedAnswer.Scope.QUARANTINED).update(**fields) or found.exists():
-        return
-    CachedAnswer.objects.create(
-        **fields,
-        user_id=new.user_id,
-        question=new.question,
-        question_digest=digest_question(new.question),
-        embedding=new.embedding,
-        embedder=new.embedder,
-        context_digest=new.context_digest,
-        fingerprint=new.fingerprint,
-    )
+    with connection.cursor() as cursor:
+        cursor.execute(_SAVE, values)
+
+
+# An upsert with a condition, which the ORM does not know.
+_SAVE = """
+    INSERT INTO answercache_cachedanswer AS kept (id, question, question_digest, embedding, embedder, answer, scope,
+        user_id, context_digest, fingerprint, source_turn_id, created_at, answered_at, expires_at, hit_count)
+    VALUES (%(id)s, %(question)s, %(question_digest)s, %(embedding)s::halfvec(384), %(embedder)s, %(answer)s, 'private',
+        %(user_id)s, %(context_digest)s, %(fingerprint)s, %(source_turn_id)s, NOW(), NOW(), %(expires_at)s, 0)
+    ON CONFLICT (user_id, question_digest, context_digest, fingerprint) DO UPDATE
+        SET answer = EXCLUDED.answer, answered_at = EXCLUDED.answered_at, expires_at = EXCLUDED.expires_at,
+            source_turn_id = EXCLUDED.source_turn_id
+        WHERE kept.scope <> 'quarantined'
+"""
 
 
 def save_curated(question: str, answer: str, *, embedding: Vector, embedder: str) -> bool:

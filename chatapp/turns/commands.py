@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from routing.store import RoutingSnapshot
-
 from inference.messages import ChatMessage
+from routing.store import RoutingSnapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,16 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from itertools import islice
 
-from inference.compressor import PromptTooLongError, fit_history
-from inference.token_count import count_tokens
-from routing.errors import NoRouteAvailable
-
 from chatapp.turns.events import Delta, Failed, Finished, Routed, Stopped, TurnEvent, Waiting
 from chatapp.turns.ports import RouteEngine, TurnPorts, TurnRequest, Vector
 from chatapp.turns.stop_signal import StopRequestedError, StopSignal
 from chatapp.turns.trace import TurnTrace
+from inference.compressor import PromptTooLongError, fit_history
 from inference.errors import EngineError, EngineUnreachable
 from inference.events import EngineEvent, TextDelta
 from inference.messages import ChatMessage, GenerationRequest
+from inference.token_count import count_tokens
+from routing.errors import NoRouteAvailable
 
 # A cached answer goes out in pieces of this many characters: the browser paints the first while the rest arrives.
 CACHED_PIECE_CHARACTERS = 2_000

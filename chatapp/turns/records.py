@@ -1,23 +1,21 @@
-"""What turns read and write in Postgres: sync functions, one transaction each, called through `adapters`."""
+"""What turns read and write in Postgres: sync functions, one statement or transaction each, called by `adapters`."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.sessions.models import Session
-from django.db import IntegrityError, transaction
-from django.db.models import Count, Exists, Q
+from django.db import IntegrityError
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from chatapp.conversations.models import Conversation, Message, Turn
-from chatapp.conversations.store import title_from_question
-from chatapp.turns.commands import Ask, AskRefusedError, BegunTurn, KnownTurn, Person, SessionEndedError
-from inference.messages import ChatMessage
+from chatapp.conversations.models import Turn
+from chatapp.turns.commands import Ask, AskRefusedError, BegunTurn, KnownTurn, Person
+from chatapp.turns.places import digest_context, place_again, place_new
+from chatapp.turns.turn_sql import NewTurn, insert_turn, look
 from routing.store import load_snapshot
 
 
@@ -33,61 +31,43 @@ def begin_turn(person: Person, ask: Ask) -> BegunTurn:
         return _begin_turn(person, ask)
 
 
-@transaction.atomic
 def _begin_turn(person: Person, ask: Ask) -> BegunTurn:
-    _check_person(person)
-    known = _find_turn_row(person.user_id, ask.turn)
-    if known is not None:
-        return _repeated(known)
-    if ask.again is not None:
-        conversation, question, history = _question_again(person, ask)
-    else:
-        conversation, question, history = _new_question(person, ask)
-    answer = Message.objects.create(
-        conversation=conversation, parent=question, role=Message.Role.ASSISTANT, status=Message.Status.RUNNING
-    )
-    turn = Turn.objects.create(
-        user_id=person.user_id,
-        client_id=ask.turn,
-        conversation=conversation,
-        question=question,
-        answer=answer,
+    found = look(person, ask.turn)
+    if found.known_turn is not None:
+        return _repeated(Turn.objects.select_related("conversation", "question").get(pk=found.known_turn))
+    if found.running_turns >= settings.TURNS_PER_USER:
+        raise AskRefusedError("too_many_turns")
+    place = place_again(person, ask.again) if ask.again else place_new(person, ask)
+    turn_id, answer_id = uuid4(), uuid4()
+    insert_turn(
+        NewTurn(
+            turn=turn_id,
+            client_id=ask.turn,
+            user_id=person.user_id,
+            conversation=place.conversation_id,
+            title=place.title,
+            parent=place.parent_id,
+            question=place.question_id,
+            question_is_new=ask.again is None,
+            text=place.question,
+            answer=answer_id,
+        )
     )
     return BegunTurn(
-        turn_id=turn.id,
-        client_id=turn.client_id,
+        turn_id=turn_id,
+        client_id=ask.turn,
         user_id=person.user_id,
-        conversation_id=conversation.id,
-        title=conversation.title,
-        question_id=question.id,
-        answer_id=answer.id,
-        question=question.text,
-        history=history,
-        context_digest=digest_context(history),
+        conversation_id=place.conversation_id,
+        title=place.title,
+        question_id=place.question_id,
+        answer_id=answer_id,
+        question=place.question,
+        history=place.history,
+        context_digest=digest_context(place.history),
         use_cache=ask.use_cache,
-        snapshot=load_snapshot(),
+        snapshot=load_snapshot(stamp=found.routing_stamp),
         is_repeated=False,
     )
-
-
-def _check_person(person: Person) -> None:
-    """One query: the account is active, the session exists and was made with the present password, and there is room
-    for one more turn."""
-    session = Session.objects.filter(session_key=person.session_key, expire_date__gt=timezone.now())
-    user = (
-        get_user_model()
-        .objects.filter(Exists(session), pk=person.user_id, is_active=True)
-        .annotate(running=Count("turns", filter=Q(turns__status=Turn.Status.RUNNING)))
-        .first()
-    )
-    if user is None or not constant_time_compare(user.get_session_auth_hash(), person.session_hash):
-        raise SessionEndedError
-    if user.running >= settings.TURNS_PER_USER:
-        raise AskRefusedError("too_many_turns")
-
-
-def _find_turn_row(user_id: int, client_id: UUID) -> Turn | None:
-    return Turn.objects.filter(user_id=user_id, client_id=client_id).select_related("conversation", "question").first()
 
 
 def _repeated(turn: Turn) -> BegunTurn:
@@ -106,84 +86,6 @@ def _repeated(turn: Turn) -> BegunTurn:
         snapshot=None,
         is_repeated=True,
     )
-
-
-def _new_question(person: Person, ask: Ask) -> tuple[Conversation, Message, tuple[ChatMessage, ...]]:
-    now = timezone.now()
-    parent_id = None
-    path: tuple[Message, ...] = ()
-    if ask.conversation is None:
-        conversation = Conversation.objects.create(
-            user_id=person.user_id, title=title_from_question(ask.text), updated_at=now
-        )
-    else:
-        conversation = _lock_conversation(person, ask.conversation)
-        path = _path_to(conversation, ask.parent)
-        parent_id = path[-1].id if path else None
-        conversation.updated_at = now
-        conversation.save(update_fields=["updated_at"])
-    question = Message.objects.create(
-        conversation=conversation, parent_id=parent_id, role=Message.Role.USER, text=ask.text
-    )
-    return conversation, question, _as_history(path)
-
-
-def _question_again(person: Person, ask: Ask) -> tuple[Conversation, Message, tuple[ChatMessage, ...]]:
-    earlier = _find_turn_row(person.user_id, ask.again) if ask.again else None
-    if earlier is None:
-        raise AskRefusedError("turn_not_found")
-    conversation = _lock_conversation(person, earlier.conversation_id)
-    path = _path_to(conversation, earlier.question.parent_id) if earlier.question.parent_id else ()
-    Conversation.objects.filter(pk=conversation.pk).update(updated_at=timezone.now())
-    return conversation, earlier.question, _as_history(path)
-
-
-def _lock_conversation(person: Person, conversation_id: UUID) -> Conversation:
-    """Only one turn runs in a conversation at a time: a second would not know the first one's answer."""
-    conversation = Conversation.objects.select_for_update().filter(pk=conversation_id, user_id=person.user_id).first()
-    if conversation is None:
-        raise AskRefusedError("conversation_not_found")
-    if Turn.objects.filter(conversation=conversation, status=Turn.Status.RUNNING).exists():
-        raise AskRefusedError("conversation_busy")
-    return conversation
-
-
-def _path_to(conversation: Conversation, message_id: UUID | None) -> tuple[Message, ...]:
-    """The messages from the first to `message_id`, or to the latest one if it is None."""
-    rows = list(Message.objects.filter(conversation=conversation).order_by("created_at"))
-    by_id = {row.id: row for row in rows}
-    current = by_id.get(message_id) if message_id else (rows[-1] if rows else None)
-    if message_id and current is None:
-        raise AskRefusedError("conversation_not_found")
-    path: list[Message] = []
-    while current is not None:
-        path.append(current)
-        current = by_id.get(current.parent_id) if current.parent_id else None
-    return tuple(reversed(path))
-
-
-def _as_history(path: Iterable[Message]) -> tuple[ChatMessage, ...]:
-    """What was said, for the model. A question that got no answer is left out with it: it would be answered too."""
-    history: list[ChatMessage] = []
-    for message in path:
-        if message.role == Message.Role.ASSISTANT and not message.text:
-            if history and history[-1].role == "user":
-                history.pop()
-            continue
-        history.append(ChatMessage("assistant" if message.role == Message.Role.ASSISTANT else "user", message.text))
-    return tuple(history)
-
-
-def digest_context(history: tuple[ChatMessage, ...]) -> str:
-    """Blank for a first question; else SHA-256 of what was said before, in hex: the same words after another context
-    are another question."""
-    if not history:
-        return ""
-    digest = hashlib.sha256()
-    for message in history:
-        encoded = message.text.encode()
-        digest.update(f"{message.role}:{len(encoded)}:".encode() + encoded)
-    return digest.hexdigest()
 
 
 def find_turn(person: Person, client_id: UUID) -> KnownTurn | None:

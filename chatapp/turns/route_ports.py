@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from routing.features import extract_features
-from routing.policy import RouteDecision, RouteOption, decide
-from routing.scorers import FeatureScorer
-from routing.store import RouteSettings, RoutingSnapshot
-
 from chatapp.turns.engine_monitor import EngineMonitor
 from chatapp.turns.engine_pool import EnginePool
 from chatapp.turns.ports import RouteEngine, TurnRequest, Vector
 from inference.engines.base import EngineAddress, Timeouts
+from routing.features import extract_features
+from routing.policy import RouteDecision, RouteOption, decide
+from routing.scorers import FeatureScorer
+from routing.store import RouteSettings, RoutingSnapshot
 
 
 @dataclass(frozen=True, slots=True)

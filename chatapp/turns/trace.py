@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from routing.policy import RouteDecision
-
 from chatapp.turns.events import Source
 from chatapp.turns.stopwatch import Stopwatch
 from inference.events import Usage
+from routing.policy import RouteDecision
 
 
 @dataclass(frozen=True, slots=True)
