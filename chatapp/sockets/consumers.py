@@ -237,7 +237,7 @@ _open_sockets: dict[Runtime, OpenSockets] = {}
 def open_sockets_of(runtime: Runtime) -> OpenSockets:
     if runtime not in _open_sockets:
         _open_sockets.clear()  # a runtime that was closed leaves nothing behind
-        _open_sockets[runtime] = OpenSockets(runtime.records)
+        _open_sockets[runtime] = OpenSockets(runtime.records, runtime.hub)
     return _open_sockets[runtime]
 
 

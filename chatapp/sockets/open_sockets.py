@@ -8,10 +8,12 @@ import time
 from typing import Protocol
 
 from django.db import DatabaseError
+from redis.exceptions import RedisError
 
 from chatapp.sockets.outbox import Outbox
 from chatapp.turns.adapters import DatabaseRecords
 from chatapp.turns.commands import Person
+from chatapp.turns.stream_hub import StreamHub
 
 logger = logging.getLogger(__name__)
 
@@ -29,8 +31,9 @@ class OpenSocket(Protocol):
 
 
 class OpenSockets:
-    def __init__(self, records: DatabaseRecords) -> None:
+    def __init__(self, records: DatabaseRecords, hub: StreamHub) -> None:
         self._records = records
+        self._hub = hub
         self._sockets: set[OpenSocket] = set()
         self._keeper: asyncio.Task[None] | None = None
 
@@ -47,6 +50,7 @@ class OpenSockets:
             await asyncio.sleep(SESSION_CHECK_S)
             self.send_heartbeats()
             await self.close_ended()
+            await self.end_lost()
 
     def send_heartbeats(self) -> None:
         silent_since = time.monotonic() - HEARTBEAT_AFTER_S
@@ -68,3 +72,11 @@ class OpenSockets:
         for socket in sockets:
             if socket.person in ended:
                 socket.outbox.close(CLOSE_SIGNED_OUT)
+
+    async def end_lost(self) -> None:
+        """End the watched turns whose process has died: somebody is waiting for them."""
+        for turn_id in self._hub.followed_elsewhere():
+            try:
+                await self._records.end_if_lost(turn_id)
+            except (DatabaseError, RedisError) as error:
+                logger.warning("turn %s not looked after (%s)", turn_id, type(error).__name__)

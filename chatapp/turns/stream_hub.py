@@ -44,9 +44,11 @@ class Subscription:
 class StreamHub:
     """All subscriptions of this process. Turns of this process come from the log, others by one blocking read."""
 
-    def __init__(self, log: StreamLog, redis: Redis) -> None:
+    def __init__(self, log: StreamLog, redis: Redis, *, blocking_redis: Redis) -> None:
+        """`blocking_redis` must wait for an answer longer than BLOCK_MS."""
         self._log = log
         self._redis = redis
+        self._blocking_redis = blocking_redis
         self._subscriptions: dict[UUID, list[Subscription]] = {}
         # Turns that run in another process, with the last seq read from their log.
         self._remote: dict[UUID, int] = {}
@@ -54,6 +56,10 @@ class StreamHub:
         self._wake_id = "0-0"
         self._reader: asyncio.Task[None] | None = None
         log.add_listener(self._on_record)
+
+    def followed_elsewhere(self) -> list[UUID]:
+        """Turns that are watched here and run in another process, or did until it died."""
+        return list(self._remote)
 
     def follow_new(self, turn_id: UUID, deliver: Deliver) -> Subscription:
         """For a turn that has just begun here and has said nothing yet: there is nothing to replay."""
@@ -107,7 +113,7 @@ class StreamHub:
             streams: dict[Any, Any] = {stream_key(turn_id): entry_id(seq) for turn_id, seq in self._remote.items()}
             streams[self._wake_key] = self._wake_id
             try:
-                rows: Any = await self._redis.xread(streams, block=BLOCK_MS)
+                rows: Any = await self._blocking_redis.xread(streams, block=BLOCK_MS)
             except (RedisError, OSError) as error:
                 logger.warning("stream log not read (%s), trying again", type(error).__name__)
                 await asyncio.sleep(0.5)

@@ -18,7 +18,7 @@ from chatapp.turns.leases import Leases
 from chatapp.turns.ports import AnswerCachePort, TurnPorts
 from chatapp.turns.route_ports import EngineDefaults, RoutePorts
 from chatapp.turns.runner import TurnRunner
-from chatapp.turns.stream_hub import StreamHub
+from chatapp.turns.stream_hub import BLOCK_MS, StreamHub
 from chatapp.turns.stream_log import StreamLog
 from inference.engines.anthropic import AnthropicEngine
 from inference.engines.openai_compatible import OpenAICompatibleEngine
@@ -48,7 +48,9 @@ class Runtime:
         )
         self.records = DatabaseRecords(self._threads, self._sync_redis)
         self.log = StreamLog(self._redis, keep_seconds=settings.STREAM_LOG_KEEP_SECONDS)
-        self.hub = StreamHub(self.log, self._redis)
+        # A client of its own, whose patience is longer than a blocked read.
+        self._blocking_redis = redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=BLOCK_MS / 1_000 + 5)
+        self.hub = StreamHub(self.log, self._redis, blocking_redis=self._blocking_redis)
         self.runner = TurnRunner(
             records=self.records,
             log=self.log,
@@ -71,6 +73,7 @@ class Runtime:
         await self._threads.aclose()
         self._embedder.close()
         await self._redis.aclose()
+        await self._blocking_redis.aclose()
         self._sync_redis.close()
 
     def _ports_for(self, begun: BegunTurn) -> TurnPorts:
