@@ -70,6 +70,7 @@ def test_a_hundred_thousand_words_do_not_stop_the_page(visitor: Visitor, stand_i
 def test_the_keyboard_is_enough(visitor: Visitor, stand_in: StandIn) -> None:
     page = visitor.page
     page.goto("/")
+    expect(visitor.field).to_be_focused()
     page.keyboard.type("First line")
     page.keyboard.press("Shift+Enter")
     page.keyboard.type("second line")
