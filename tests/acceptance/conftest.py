@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -19,6 +20,8 @@ from websockets.typing import Origin
 from tests.browser.site import Daphne, StandIn
 
 PASSWORD = "a-long-password-7"
+# How long a test waits for a frame before it fails; a lost turn is ended after some ten seconds.
+PATIENCE_S = 40.0
 
 
 class Line:
@@ -32,10 +35,11 @@ class Line:
 
     async def read(self, *types: str) -> dict[str, Any]:
         """The next frame of one of these types, or of any."""
-        while True:
-            frame: dict[str, Any] = json.loads(await self.socket.recv())
-            if not types or frame["type"] in types:
-                return frame
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                frame: dict[str, Any] = json.loads(await self.socket.recv())
+                if not types or frame["type"] in types:
+                    return frame
 
     async def ask(self, text: str, **fields: Any) -> str:
         turn = str(uuid4())
@@ -89,6 +93,12 @@ def stand_in() -> Iterator[StandIn]:
     stand_in = StandIn()
     yield stand_in
     stand_in.close()
+
+
+@pytest.fixture(autouse=True)
+def _fresh_script(stand_in: StandIn) -> None:
+    """No test inherits what another one scripted."""
+    stand_in.forget()
 
 
 @pytest.fixture(scope="package")

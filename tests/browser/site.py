@@ -108,6 +108,10 @@ class StandIn:
         """From now on; `script` has the fields of tests.providers.scripts.Script."""
         httpx.post(f"{self.url}/script", json={"text": text, **script}, trust_env=False).raise_for_status()
 
+    def forget(self) -> None:
+        """Every script and every request."""
+        httpx.post(f"{self.url}/reset", trust_env=False).raise_for_status()
+
     def last_request(self) -> dict[str, Any]:
         log: list[dict[str, Any]] = httpx.get(f"{self.url}/log", trust_env=False).raise_for_status().json()
         return log[-1]
