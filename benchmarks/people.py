@@ -29,6 +29,7 @@ def fill_cache(count: int) -> None:
     from django.utils import timezone
 
     from chatapp.answercache.models import CachedAnswer
+    from chatapp.answercache.store import refresh_statistics
     from inference.embedder import DIMENSIONS, NAME
 
     vectors = np.random.default_rng(1).standard_normal((count, DIMENSIONS)).astype(np.float32)
@@ -45,3 +46,4 @@ def fill_cache(count: int) -> None:
         for number, vector in enumerate(vectors)
     ]
     CachedAnswer.objects.bulk_create(rows, batch_size=500)
+    refresh_statistics()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -25,6 +26,9 @@ load_embedder()
 # The event loop shares the interpreter with the threads of the ORM and waits for its turn after each of its own: by
 # default up to 5 ms, which is as long as a whole question takes.
 sys.setswitchinterval(0.0005)
+# What is loaded by now stays for good: a collection that walked all of it would hold every stream up.
+gc.collect()
+gc.freeze()
 
 application = ProtocolTypeRouter(
     {

@@ -26,8 +26,9 @@ from inference.engines.vllm import VLLMEngine
 from routing.scorers import FeatureScorer
 from routing.store import RoutingSnapshot, generation_fingerprint
 
-# Two cores: more threads than this only queue inside Postgres, fewer leave it idle while Python builds queries.
-DATABASE_THREADS = 6
+# Each statement is short: more threads than this only take the interpreter from the event loop. With 6, fifty questions
+# at one instant waited longer, and every delta with them (benchmarks/turn_overhead.py).
+DATABASE_THREADS = 3
 
 
 class Runtime:

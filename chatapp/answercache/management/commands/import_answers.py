@@ -10,7 +10,7 @@ from django.db import transaction
 
 from chatapp.answercache.embedding import load_embedder
 from chatapp.answercache.faq_files import FaqEntry, read_faq
-from chatapp.answercache.store import save_curated
+from chatapp.answercache.store import refresh_statistics, save_curated
 
 # Bad lines that are shown one by one.
 SHOWN = 10
@@ -39,6 +39,7 @@ class Command(BaseCommand):
         if bad and not skip_bad:
             raise CommandError(f"{len(bad)} bad lines, nothing was loaded. Mend them, or use --skip-bad.")
         new = self._save(entries)
+        refresh_statistics()
         self.stdout.write(f"{new} answers added, {len(entries) - new} updated, {len(bad)} lines left out.")
 
     @transaction.atomic
