@@ -75,7 +75,7 @@ export class ChatPage {
       else this.show(new Transcript(null), null);
     });
     this.adopt(this.transcript);
-    // `autofocus` acts at the first rendering, which may be later than the first key.
+    // Not by `autofocus`, which acts at the first rendering: that may be later than the first key.
     if (document.activeElement === document.body) this.composer.focus();
     this.connection.start();
   }
